@@ -1,0 +1,1 @@
+//! One engine task per shard, reconciliation and settling.

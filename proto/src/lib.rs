@@ -1,0 +1,25 @@
+//! The contract of Dovetail: what crosses a process boundary, and nothing else.
+//!
+//! Owns the words: [`Ticket`], [`Match`], [`Region`], [`Interest`], [`ShardId`], [`Timestamp`] and the
+//! [`Hint`] that tells an engine of tickets. Every value here is valid once it exists: parsing is the
+//! only way in. This crate never does I/O and never reads a clock.
+
+mod hint;
+mod id;
+mod interest;
+mod problem;
+mod region;
+mod shard;
+mod ticket;
+mod timestamp;
+mod user;
+
+pub use hint::{Hint, PoolTicket};
+pub use id::{InvalidId, MatchId, TicketId};
+pub use interest::{Interest, InterestSet, InvalidInterest, InvalidInterestSet, Overlap};
+pub use problem::{FieldError, Problem, ProblemType};
+pub use region::{InvalidRegion, Region};
+pub use shard::{DEFAULT_SHARD_COUNT, ShardId, shard_of};
+pub use ticket::{Match, MatchPage, Partner, Ticket, TicketState};
+pub use timestamp::Timestamp;
+pub use user::{InvalidUser, UserId};

@@ -1,0 +1,3 @@
+//! What every process needs to run: the policy file, telemetry, lifecycle and group commit.
+
+pub mod policy;

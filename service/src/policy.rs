@@ -1,0 +1,223 @@
+//! The policy file: how tickets are paired and how long they wait.
+//!
+//! The defaults are the text of `service/policy.toml`, which also documents every setting.
+
+use std::path::Path;
+use std::time::Duration;
+
+use matching_engine::{InvalidPolicy, Policy, Threshold, Widen};
+use serde::Deserialize;
+
+/// The default policy file, with every setting explained.
+pub const DEFAULT_POLICY: &str = include_str!("../policy.toml");
+
+/// Everything that a policy file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchPolicy {
+    /// How the engine pairs. Its own pool bound is twice the one in the file.
+    pub pairing: Policy,
+    /// The most tickets that wait in one shard before new ones are refused.
+    pub pool_bound: usize,
+    /// How long a ticket may wait.
+    pub expire_after: Duration,
+    /// How long two people who were matched are not matched again.
+    pub no_rematch_for: Duration,
+}
+
+/// Why a policy file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// The file cannot be read.
+    #[error("cannot read the policy file {path}")]
+    Read {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not the TOML that is expected.
+    #[error("the policy is not valid: {0}")]
+    Syntax(Box<toml::de::Error>),
+    /// Its settings make no sense.
+    #[error("the policy is not valid: {0}")]
+    Setting(#[from] InvalidPolicy),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    expire_after: Option<Text>,
+    no_rematch_for: Option<Text>,
+    min_shared: Option<u8>,
+    any_interest_after: Option<Text>,
+    pool_bound: Option<usize>,
+    #[serde(default)]
+    threshold: ThresholdSection,
+    #[serde(default)]
+    widen: WidenSection,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ThresholdSection {
+    start: Option<f64>,
+    floor: Option<f64>,
+    fall: Option<Text>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct WidenSection {
+    enabled: Option<bool>,
+    after: Option<Text>,
+    labels: Option<u8>,
+    min_labels: Option<u8>,
+}
+
+/// A duration as text.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(try_from = "String")]
+struct Text(Duration);
+
+impl TryFrom<String> for Text {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        humantime::parse_duration(&text)
+            .map(Self)
+            .map_err(|error| format!("{text:?} is not a duration such as \"2s\" or \"500ms\": {error}"))
+    }
+}
+
+/// The longest a ticket may wait: longer than any patience, and far from overflow.
+const MAX_EXPIRE_AFTER: Duration = Duration::from_secs(24 * 3600);
+/// The largest pool bound: what fits in the memory of one large machine.
+const MAX_POOL_BOUND: usize = 10_000_000;
+
+impl MatchPolicy {
+    /// Reads a policy file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not the expected TOML, or its settings make no sense together.
+    pub fn load(path: &Path) -> Result<Self, PolicyError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| PolicyError::Read { path: path.display().to_string(), source })?;
+        text.parse()
+    }
+
+    /// Reads the file when there is one, else takes the defaults.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_or_default(path: Option<&Path>) -> Result<Self, PolicyError> {
+        path.map_or_else(|| Ok(Self::default()), Self::load)
+    }
+
+    fn from_file(file: &File, base: Self) -> Result<Self, InvalidPolicy> {
+        let pool_bound = file.pool_bound.unwrap_or(base.pool_bound);
+        let expire_after = file.expire_after.map_or(base.expire_after, |text| text.0);
+        let no_rematch_for = file.no_rematch_for.map_or(base.no_rematch_for, |text| text.0);
+        if expire_after.is_zero() || expire_after > MAX_EXPIRE_AFTER {
+            return Err(InvalidPolicy {
+                setting: "expire_after",
+                why: "must be longer than 0 and at most 24h",
+            });
+        }
+        if !(1..=MAX_POOL_BOUND).contains(&pool_bound) {
+            return Err(InvalidPolicy { setting: "pool_bound", why: "must be from 1 to 10000000" });
+        }
+        let threshold = base.pairing.threshold;
+        let base_widen = base.pairing.widen.unwrap_or(DEFAULT_WIDEN);
+        let pairing = Policy {
+            threshold: Threshold {
+                start: file.threshold.start.unwrap_or(threshold.start),
+                floor: file.threshold.floor.unwrap_or(threshold.floor),
+                fall: file.threshold.fall.map_or(threshold.fall, |text| text.0),
+            },
+            min_shared: file.min_shared.unwrap_or(base.pairing.min_shared),
+            widen: file.widen.enabled.unwrap_or(base.pairing.widen.is_some()).then(|| Widen {
+                after: file.widen.after.map_or(base_widen.after, |text| text.0),
+                labels: file.widen.labels.unwrap_or(base_widen.labels),
+                min_labels: file.widen.min_labels.unwrap_or(base_widen.min_labels),
+            }),
+            any_interest_after: file
+                .any_interest_after
+                .map(|text| text.0)
+                .or(base.pairing.any_interest_after),
+            pool_bound: pool_bound * 2,
+        };
+        pairing.validate()?;
+        Ok(Self { pairing, pool_bound, expire_after, no_rematch_for })
+    }
+
+    /// What stands before any file is read; the default file states every setting again.
+    fn base() -> Self {
+        Self {
+            pairing: Policy::default(),
+            pool_bound: 100_000,
+            expire_after: Duration::from_secs(60),
+            no_rematch_for: Duration::from_secs(24 * 3600),
+        }
+    }
+}
+
+/// Used when a file turns widening on without saying how.
+const DEFAULT_WIDEN: Widen = Widen { after: Duration::from_secs(5), labels: 1, min_labels: 2 };
+
+impl Default for MatchPolicy {
+    fn default() -> Self {
+        Self::base()
+    }
+}
+
+impl std::str::FromStr for MatchPolicy {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<Self, PolicyError> {
+        let file: File = toml::from_str(text).map_err(|error| PolicyError::Syntax(Box::new(error)))?;
+        Ok(Self::from_file(&file, Self::base())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_file_states_the_defaults() {
+        assert_eq!(DEFAULT_POLICY.parse::<MatchPolicy>().unwrap(), MatchPolicy::default());
+        assert_eq!("".parse::<MatchPolicy>().unwrap(), MatchPolicy::default());
+    }
+
+    #[test]
+    fn a_file_changes_only_what_it_names() {
+        let policy: MatchPolicy =
+            "any_interest_after = \"30s\"\npool_bound = 10\n[threshold]\nfall = \"500ms\"".parse().unwrap();
+        assert_eq!(policy.pairing.any_interest_after, Some(Duration::from_secs(30)));
+        assert_eq!(policy.pairing.threshold.fall, Duration::from_millis(500));
+        assert_eq!((policy.pool_bound, policy.pairing.pool_bound), (10, 20));
+        assert_eq!(policy.expire_after, MatchPolicy::default().expire_after);
+    }
+
+    #[test]
+    fn bad_files_name_the_setting() {
+        for (text, named) in [
+            ("min_shard = 1", "min_shard"),
+            ("expire_after = 60", "expire_after"),
+            ("expire_after = \"0s\"", "expire_after"),
+            ("expire_after = \"48h\"", "expire_after"),
+            ("min_shared = 0", "min_shared"),
+            ("pool_bound = 0", "pool_bound"),
+            ("[threshold]\nstart = 1.5", "threshold.start"),
+            ("[threshold]\nstart = nan", "threshold.start"),
+            ("[threshold]\nfloor = -1.0", "threshold.floor"),
+            ("[threshold]\nfall = \"soon\"", "soon"),
+            ("[widen]\nafter = \"0s\"", "widen.after"),
+            ("[widen]\nlabels = 0", "widen.labels"),
+            ("[widen]\nmin_labels = 0", "widen.min_labels"),
+        ] {
+            let error = text.parse::<MatchPolicy>().unwrap_err().to_string();
+            assert!(error.contains(named), "{text:?} gave {error:?}");
+        }
+    }
+}

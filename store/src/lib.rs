@@ -1,0 +1,1 @@
+//! Every SQL statement and migration behind one trait.
