@@ -1,0 +1,145 @@
+//! What goes into the store and what comes out.
+
+use std::time::Duration;
+
+use proto::{
+    InterestSet, Match, MatchId, PoolTicket, Region, ShardId, Ticket, TicketId, Timestamp, UserId, shard_of,
+};
+
+/// What a store decides by. Fixed while it is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    /// How many shards there are. Recorded at first; a store with another count does not open.
+    pub shard_count: u16,
+    /// How long a ticket may wait.
+    pub expire_after: Duration,
+    /// How long two people who were matched are not matched again.
+    pub no_rematch_for: Duration,
+}
+
+impl Rules {
+    /// How long a settled ticket is still its user's current one.
+    pub const RESUME_WINDOW: Duration = Duration::from_secs(10 * 60);
+    /// How long an idempotency key is kept.
+    pub const KEY_LIFE: Duration = Duration::from_secs(24 * 3600);
+    /// The most partners that a ticket carries in its avoid list: the latest ones.
+    pub const MAX_AVOIDED_PARTNERS: u32 = 100;
+
+    /// The shard of a region.
+    pub fn shard_of(&self, region: &Region) -> ShardId {
+        shard_of(region, self.shard_count)
+    }
+}
+
+/// A ticket to be committed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTicket {
+    /// The id it gets if it is new.
+    pub id: TicketId,
+    /// Whose it is.
+    pub user: UserId,
+    /// Where its user is.
+    pub region: Region,
+    /// What its user likes.
+    pub interests: InterestSet,
+    /// The caller's idempotency key.
+    pub key: Option<String>,
+}
+
+/// How a new ticket was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Accepted {
+    /// It was committed.
+    Created {
+        /// As its user sees it.
+        ticket: Ticket,
+        /// As an engine needs it.
+        pool: PoolTicket,
+    },
+    /// The user has a waiting ticket, this one. A key that came with the same region and interests now names it too.
+    Waiting(Ticket),
+    /// The key named this ticket before. It may have settled since.
+    Keyed(Ticket),
+}
+
+/// A ticket and whose it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnedTicket {
+    /// Whose it is.
+    pub user: UserId,
+    /// The ticket.
+    pub ticket: Ticket,
+}
+
+/// Two tickets that an engine wants settled as a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Proposal {
+    /// The match's id, fixed before the first try so that a repeat finds the outcome.
+    pub match_id: MatchId,
+    /// One ticket.
+    pub a: TicketId,
+    /// The other.
+    pub b: TicketId,
+}
+
+/// How a proposal was answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Settlement {
+    /// It is a match now (or was already, from an earlier try with the same match id).
+    Matched {
+        /// How long the first ticket waited.
+        wait_a: Duration,
+        /// How long the second ticket waited.
+        wait_b: Duration,
+        /// Jaccard index of the two.
+        similarity: f64,
+    },
+    /// One or both tickets are settled, overdue or unknown.
+    Gone {
+        /// Whether the first is.
+        a: bool,
+        /// Whether the second is.
+        b: bool,
+    },
+    /// The two were partners not long ago.
+    Recent,
+}
+
+/// How a cancellation was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cancelled {
+    /// It is cancelled by this call.
+    Now(Ticket),
+    /// It was cancelled before.
+    Before(Ticket),
+    /// It was matched or expired first.
+    TooLate(Ticket),
+    /// The user has no such ticket.
+    Unknown,
+}
+
+/// Where a page of matches starts: before this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatchCursor {
+    /// When the last match of the previous page was made.
+    pub made_at: Timestamp,
+    /// Its id.
+    pub id: MatchId,
+}
+
+impl From<&Match> for MatchCursor {
+    fn from(last: &Match) -> Self {
+        Self { made_at: last.made_at, id: last.id }
+    }
+}
+
+/// How much waits in a shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShardLoad {
+    /// Which shard.
+    pub shard: ShardId,
+    /// How many tickets wait.
+    pub waiting: u64,
+    /// How long the oldest of them has waited.
+    pub oldest_wait: Duration,
+}

@@ -1,0 +1,149 @@
+//! The store on SQLite: one file, one process, one writing connection.
+//!
+//! SQLite lets one connection write at a time, so one connection is all that is opened for writing; a second one
+//! reads beside it (WAL). `synchronous` is FULL: what was answered survives a power cut. Batches travel as one JSON
+//! parameter, so that every statement is prepared once, whatever the batch's size.
+
+mod accept;
+mod open;
+mod read;
+mod rows;
+mod settle;
+
+use std::future::Future;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
+use sqlx::SqlitePool;
+
+use crate::{
+    Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules, Settlement, ShardLoad,
+    Store, StoreError,
+};
+
+pub use open::SqliteLocation;
+
+/// The time of record: the database's clock in milliseconds.
+macro_rules! now_ms {
+    () => {
+        "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
+    };
+}
+use now_ms;
+
+/// A store in one SQLite file, or in memory.
+pub struct SqliteStore {
+    rules: Rules,
+    /// The only connection that writes. Begin transactions with [`Self::begin`].
+    writer: SqlitePool,
+    /// For reads outside transactions. In memory it is the writer: a second connection would see another database.
+    reader: SqlitePool,
+    /// Held for as long as the store is open, so that a second process is turned away. `None` in memory.
+    _lock: Option<std::fs::File>,
+}
+
+type Transaction = sqlx::Transaction<'static, sqlx::Sqlite>;
+
+impl SqliteStore {
+    /// Starts a transaction that writes. IMMEDIATE: it never has to be retried half way.
+    async fn begin(&self) -> Result<Transaction> {
+        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    }
+}
+
+/// Runs one operation and records how long it took.
+async fn timed<T>(op: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
+    let start = Instant::now();
+    let outcome = work.await;
+    metrics::histogram!("dovetail_store_duration_seconds", "op" => op).record(start.elapsed());
+    if outcome.is_err() {
+        metrics::counter!("dovetail_store_errors_total", "op" => op).increment(1);
+    }
+    outcome
+}
+
+fn to_db(millis: u64) -> i64 {
+    i64::try_from(millis).unwrap_or(i64::MAX)
+}
+
+fn duration_to_db(duration: std::time::Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The JSON parameter of a batched statement.
+fn to_json(rows: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(rows).map_err(|error| StoreError::invalid("batch", error))
+}
+
+fn hex(bytes: [u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(bytes))
+}
+
+fn ids_to_json(ids: &[TicketId]) -> Result<String> {
+    to_json(&ids.iter().map(|id| hex(id.to_bytes())).collect::<Vec<_>>())
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    async fn now(&self) -> Result<Timestamp> {
+        timed("now", self.read_now()).await
+    }
+
+    async fn accept(&self, batch: &[NewTicket]) -> Result<Vec<Accepted>> {
+        timed("accept", self.accept_batch(batch)).await
+    }
+
+    async fn settle(&self, batch: &[Proposal]) -> Result<Vec<Settlement>> {
+        timed("settle", self.settle_batch(batch)).await
+    }
+
+    async fn cancel(&self, user: &UserId, id: TicketId) -> Result<Cancelled> {
+        timed("cancel", self.cancel_ticket(user, id)).await
+    }
+
+    async fn expire_overdue(&self, limit: u32) -> Result<Vec<TicketId>> {
+        timed("expire", self.expire_batch(limit)).await
+    }
+
+    async fn forget_old_keys(&self, limit: u32) -> Result<u64> {
+        timed("forget_keys", self.delete_old_keys(limit)).await
+    }
+
+    async fn tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
+        timed("tickets", self.read_tickets(ids)).await
+    }
+
+    async fn current_ticket(&self, user: &UserId) -> Result<Option<Ticket>> {
+        timed("current_ticket", self.read_current(user)).await
+    }
+
+    async fn matches(&self, user: &UserId, before: Option<MatchCursor>, limit: u32) -> Result<Vec<Match>> {
+        timed("matches", self.read_matches(user, before, limit)).await
+    }
+
+    async fn match_by_id(&self, user: &UserId, id: MatchId) -> Result<Option<Match>> {
+        timed("match_by_id", self.read_match(user, id)).await
+    }
+
+    async fn waiting_ids(&self, shard: ShardId, since: Timestamp) -> Result<Vec<TicketId>> {
+        timed("waiting_ids", self.read_waiting_ids(shard, since)).await
+    }
+
+    async fn pool_tickets(&self, ids: &[TicketId]) -> Result<Vec<PoolTicket>> {
+        timed("pool_tickets", self.read_pool_tickets(ids)).await
+    }
+
+    async fn waiting_by_shard(&self) -> Result<Vec<ShardLoad>> {
+        timed("waiting_by_shard", self.read_loads()).await
+    }
+
+    async fn close(&self) {
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+}

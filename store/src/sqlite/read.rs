@@ -1,0 +1,153 @@
+//! Reads outside transactions.
+
+use std::time::Duration;
+
+use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
+use sqlx::Row;
+
+use super::rows::{
+    avoided_partners, interests_at, match_from, match_view, moment_at, pool_ticket, region_at, ticket_from,
+    ticket_id_at, ticket_view, user_at,
+};
+use super::{SqliteStore, duration_to_db, ids_to_json, now_ms, to_db};
+use crate::{MatchCursor, OwnedTicket, Result, Rules, ShardLoad, StoreError};
+
+const NOW: &str = concat!("SELECT ", now_ms!());
+
+const TICKETS: &str = concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
+
+const WAITING_OF_USER: &str = concat!(ticket_view!(), "WHERE t.user = ?1 AND t.state = 'waiting'");
+
+/// `?2` the resume window.
+const LAST_SETTLED_OF_USER: &str = concat!(
+    ticket_view!(),
+    "WHERE t.user = ?1 AND t.state <> 'waiting' AND t.settled_at > ",
+    now_ms!(),
+    " - ?2 ORDER BY t.settled_at DESC, t.id DESC LIMIT 1"
+);
+
+/// `?2`, `?3` the cursor, `?4` the limit.
+const MATCHES_OF_USER: &str = concat!(
+    match_view!(),
+    "WHERE p.user = ?1 AND (p.made_at, p.match_id) < (?2, ?3) ORDER BY p.made_at DESC, p.match_id DESC LIMIT ?4"
+);
+
+/// The match is found by its id, then the user's row by the index on user and moment.
+const MATCH_OF_USER: &str =
+    concat!(match_view!(), "WHERE m.id = ?1 AND p.user = ?2 AND p.made_at = m.made_at AND p.match_id = m.id");
+
+/// `?1` ids, `?2` and `?3` as [`avoided_partners`].
+const POOL_TICKETS: &str = concat!(
+    "SELECT id, user, region, interests, created_at, expires_at, ",
+    avoided_partners!("tickets.user"),
+    " FROM tickets WHERE state = 'waiting' AND id IN (SELECT unhex(value) FROM json_each(?1))"
+);
+
+const WAITING_IDS: &str = "SELECT id FROM tickets WHERE state = 'waiting' AND shard = ?1 AND created_at >= ?2 \
+     ORDER BY created_at, id";
+
+const LOADS: &str = concat!(
+    "SELECT shard, count(*), max(0, ",
+    now_ms!(),
+    " - min(created_at)) FROM tickets WHERE state = 'waiting' GROUP BY shard"
+);
+
+impl SqliteStore {
+    pub(super) async fn read_now(&self) -> Result<Timestamp> {
+        moment_at(&sqlx::query(NOW).fetch_one(&self.reader).await?, 0)
+    }
+
+    pub(super) async fn read_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
+        let rows = sqlx::query(TICKETS).bind(ids_to_json(ids)?).fetch_all(&self.reader).await?;
+        rows.iter().map(ticket_from).collect()
+    }
+
+    pub(super) async fn read_current(&self, user: &UserId) -> Result<Option<Ticket>> {
+        let waiting = sqlx::query(WAITING_OF_USER).bind(user.as_str()).fetch_optional(&self.reader).await?;
+        let row = match waiting {
+            Some(row) => Some(row),
+            None => {
+                sqlx::query(LAST_SETTLED_OF_USER)
+                    .bind(user.as_str())
+                    .bind(duration_to_db(Rules::RESUME_WINDOW))
+                    .fetch_optional(&self.reader)
+                    .await?
+            }
+        };
+        Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
+    }
+
+    pub(super) async fn read_matches(
+        &self,
+        user: &UserId,
+        before: Option<MatchCursor>,
+        limit: u32,
+    ) -> Result<Vec<Match>> {
+        let from_the_newest =
+            MatchCursor { made_at: Timestamp::from_millis(u64::MAX), id: MatchId::from_u128(u128::MAX) };
+        let before = before.unwrap_or(from_the_newest);
+        let rows = sqlx::query(MATCHES_OF_USER)
+            .bind(user.as_str())
+            .bind(to_db(before.made_at.as_millis()))
+            .bind(before.id.to_bytes().to_vec())
+            .bind(limit)
+            .fetch_all(&self.reader)
+            .await?;
+        rows.iter().map(|row| match_from(row, 0)).collect()
+    }
+
+    pub(super) async fn read_match(&self, user: &UserId, id: MatchId) -> Result<Option<Match>> {
+        let row = sqlx::query(MATCH_OF_USER)
+            .bind(id.to_bytes().to_vec())
+            .bind(user.as_str())
+            .fetch_optional(&self.reader)
+            .await?;
+        row.as_ref().map(|row| match_from(row, 0)).transpose()
+    }
+
+    pub(super) async fn read_waiting_ids(&self, shard: ShardId, since: Timestamp) -> Result<Vec<TicketId>> {
+        let since = to_db(since.as_millis());
+        let rows = sqlx::query(WAITING_IDS).bind(shard.0).bind(since).fetch_all(&self.reader).await?;
+        rows.iter().map(|row| ticket_id_at(row, 0)).collect()
+    }
+
+    pub(super) async fn read_pool_tickets(&self, ids: &[TicketId]) -> Result<Vec<PoolTicket>> {
+        let rows = sqlx::query(POOL_TICKETS)
+            .bind(ids_to_json(ids)?)
+            .bind(duration_to_db(self.rules.no_rematch_for))
+            .bind(Rules::MAX_AVOIDED_PARTNERS)
+            .fetch_all(&self.reader)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let ticket = Ticket {
+                    id: ticket_id_at(row, 0)?,
+                    state: proto::TicketState::Waiting,
+                    region: region_at(row, 2)?,
+                    interests: interests_at(row, 3)?,
+                    created_at: moment_at(row, 4)?,
+                    expires_at: moment_at(row, 5)?,
+                    r#match: None,
+                };
+                pool_ticket(user_at(row, 1)?, &ticket, row.try_get(6)?)
+            })
+            .collect()
+    }
+
+    pub(super) async fn read_loads(&self) -> Result<Vec<ShardLoad>> {
+        let rows = sqlx::query(LOADS).fetch_all(&self.reader).await?;
+        rows.iter()
+            .map(|row| {
+                let count = |column: usize| -> Result<u64> {
+                    let value: i64 = row.try_get(column)?;
+                    u64::try_from(value).map_err(|error| StoreError::invalid("count", error))
+                };
+                Ok(ShardLoad {
+                    shard: ShardId(row.try_get(0)?),
+                    waiting: count(1)?,
+                    oldest_wait: Duration::from_millis(count(2)?),
+                })
+            })
+            .collect()
+    }
+}

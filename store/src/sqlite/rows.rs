@@ -1,0 +1,133 @@
+//! From rows to values. A value that does not parse is [`StoreError::Invalid`]: this program never wrote it.
+
+use proto::{
+    InterestSet, Match, Partner, PoolTicket, Region, Ticket, TicketId, TicketState, Timestamp, UserId,
+};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::{OwnedTicket, Result, StoreError};
+
+/// The columns that [`ticket_from`] reads, in order, and where they come from.
+macro_rules! ticket_view {
+    () => {
+        "SELECT t.id, t.user, t.region, t.interests, t.state, t.created_at, t.expires_at, \
+                m.id, p.partner, m.shared, m.similarity, m.region, m.made_at \
+         FROM tickets t \
+         LEFT JOIN match_participants p ON p.ticket_id = t.id \
+         LEFT JOIN matches m ON m.id = p.match_id "
+    };
+}
+pub(super) use ticket_view;
+
+/// The columns that [`match_from`] reads at offset 0, and where they come from.
+macro_rules! match_view {
+    () => {
+        "SELECT m.id, p.partner, m.shared, m.similarity, m.region, m.made_at \
+         FROM match_participants p JOIN matches m ON m.id = p.match_id "
+    };
+}
+pub(super) use match_view;
+
+/// The JSON array of the latest partners of the user of the row at hand, `?2` being the rematch time in milliseconds
+/// and `?3` the most partners.
+macro_rules! avoided_partners {
+    ($user:literal) => {
+        concat!(
+            "(SELECT json_group_array(partner) FROM \
+                (SELECT partner FROM match_participants WHERE user = ",
+            $user,
+            " AND made_at > ",
+            $crate::sqlite::now_ms!(),
+            " - ?2 ORDER BY made_at DESC LIMIT ?3))"
+        )
+    };
+}
+pub(super) use avoided_partners;
+
+const MATCH_COLUMNS_IN_TICKET_VIEW: usize = 7;
+
+pub(super) fn moment_at(row: &SqliteRow, column: usize) -> Result<Timestamp> {
+    let millis: i64 = row.try_get(column)?;
+    let millis = u64::try_from(millis).map_err(|error| StoreError::invalid("moment", error))?;
+    Ok(Timestamp::from_millis(millis))
+}
+
+pub(super) fn region_at(row: &SqliteRow, column: usize) -> Result<Region> {
+    let text: &str = row.try_get(column)?;
+    text.parse().map_err(|error: proto::InvalidRegion| StoreError::invalid("region", error))
+}
+
+pub(super) fn user_at(row: &SqliteRow, column: usize) -> Result<UserId> {
+    let text: &str = row.try_get(column)?;
+    UserId::new(text).map_err(|error| StoreError::invalid("user id", error))
+}
+
+pub(super) fn interests_at(row: &SqliteRow, column: usize) -> Result<InterestSet> {
+    from_json(row, column, "interest list")
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(
+    row: &SqliteRow,
+    column: usize,
+    what: &'static str,
+) -> Result<T> {
+    let text: &str = row.try_get(column)?;
+    serde_json::from_str(text).map_err(|error| StoreError::invalid(what, error))
+}
+
+pub(super) fn ticket_id_at(row: &SqliteRow, column: usize) -> Result<TicketId> {
+    Ok(TicketId::from_bytes(row.try_get(column)?)?)
+}
+
+pub(super) fn state_at(row: &SqliteRow, column: usize) -> Result<TicketState> {
+    let text: &str = row.try_get(column)?;
+    [TicketState::Waiting, TicketState::Matched, TicketState::Cancelled, TicketState::Expired]
+        .into_iter()
+        .find(|state| state.as_str() == text)
+        .ok_or_else(|| StoreError::invalid("ticket state", text))
+}
+
+/// A row of [`match_view`], or the tail of one of [`ticket_view`].
+pub(super) fn match_from(row: &SqliteRow, first: usize) -> Result<Match> {
+    Ok(Match {
+        id: proto::MatchId::from_bytes(row.try_get(first)?)?,
+        partner: Partner { user: user_at(row, first + 1)? },
+        shared_interests: from_json(row, first + 2, "list of shared interests")?,
+        similarity: row.try_get(first + 3)?,
+        region: region_at(row, first + 4)?,
+        made_at: moment_at(row, first + 5)?,
+    })
+}
+
+/// A row of [`ticket_view`].
+pub(super) fn ticket_from(row: &SqliteRow) -> Result<OwnedTicket> {
+    let state = state_at(row, 4)?;
+    let matched = state == TicketState::Matched;
+    let r#match = matched.then(|| match_from(row, MATCH_COLUMNS_IN_TICKET_VIEW)).transpose()?;
+    let ticket = Ticket {
+        id: ticket_id_at(row, 0)?,
+        state,
+        region: region_at(row, 2)?,
+        interests: interests_at(row, 3)?,
+        created_at: moment_at(row, 5)?,
+        expires_at: moment_at(row, 6)?,
+        r#match,
+    };
+    Ok(OwnedTicket { user: user_at(row, 1)?, ticket })
+}
+
+/// A waiting ticket as an engine needs it, from what the store knows of it.
+pub(super) fn pool_ticket(user: UserId, ticket: &Ticket, avoided: &str) -> Result<PoolTicket> {
+    let avoid =
+        serde_json::from_str(avoided).map_err(|error| StoreError::invalid("list of partners", error))?;
+    Ok(PoolTicket {
+        id: ticket.id,
+        user,
+        region: ticket.region.clone(),
+        interests: ticket.interests.keys().map(str::to_owned).collect(),
+        created_at: ticket.created_at,
+        expires_at: ticket.expires_at,
+        avoid,
+    })
+}

@@ -1,0 +1,246 @@
+//! Settling: every way into a final state. Each is a compare-and-set on rows that wait.
+
+use std::collections::HashSet;
+
+use proto::{InterestSet, MatchId, Region, TicketId, TicketState, Timestamp, UserId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use super::rows::{
+    interests_at, moment_at, region_at, state_at, ticket_from, ticket_id_at, ticket_view, user_at,
+};
+use super::{SqliteStore, Transaction, duration_to_db, hex, now_ms, to_json};
+use crate::{Cancelled, Proposal, Result, Rules, Settlement, StoreError};
+
+/// `?1` pairs of ticket ids, `?2` the rematch time. One row a pair, in order; columns of `a`, of `b`, then both.
+const READ_PAIRS: &str = concat!(
+    "SELECT a.user, a.region, a.interests, a.created_at, a.state, a.expires_at <= ",
+    now_ms!(),
+    ", a.match_id, \
+     b.user, b.region, b.interests, b.created_at, b.state, b.expires_at <= ",
+    now_ms!(),
+    ", b.match_id, \
+     EXISTS (SELECT 1 FROM match_participants p \
+             WHERE p.user = a.user AND p.partner = b.user AND p.made_at > ",
+    now_ms!(),
+    " - ?2), ",
+    now_ms!(),
+    " FROM json_each(?1) AS pair \
+     LEFT JOIN tickets a ON a.id = unhex(pair.value ->> 0) \
+     LEFT JOIN tickets b ON b.id = unhex(pair.value ->> 1) \
+     ORDER BY pair.key"
+);
+
+const COLUMNS_A_TICKET: usize = 7;
+
+/// `?1` rows of match id, region, shared, similarity, ticket a, user a, ticket b, user b; `?2` the moment.
+const INSERT_MATCHES: &str = "INSERT INTO matches (id, region, shared, similarity, made_at) \
+     SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1)";
+
+const INSERT_PARTICIPANTS: &str = "INSERT INTO match_participants (ticket_id, match_id, user, partner, made_at) \
+     SELECT unhex(value ->> 4), unhex(value ->> 0), value ->> 5, value ->> 7, ?2 FROM json_each(?1) \
+     UNION ALL \
+     SELECT unhex(value ->> 6), unhex(value ->> 0), value ->> 7, value ->> 5, ?2 FROM json_each(?1)";
+
+const SETTLE_MATCHED: &str = "UPDATE tickets SET state = 'matched', settled_at = ?2, match_id = won.match_id \
+     FROM (SELECT unhex(value ->> 4) AS ticket_id, unhex(value ->> 0) AS match_id FROM json_each(?1) \
+           UNION ALL \
+           SELECT unhex(value ->> 6), unhex(value ->> 0) FROM json_each(?1)) AS won \
+     WHERE tickets.id = won.ticket_id AND tickets.state = 'waiting'";
+
+const CANCEL: &str = concat!(
+    "UPDATE tickets SET state = 'cancelled', settled_at = ",
+    now_ms!(),
+    " WHERE id = ?1 AND user = ?2 AND state = 'waiting' AND expires_at > ",
+    now_ms!()
+);
+
+const EXPIRE_ONE: &str = concat!(
+    "UPDATE tickets SET state = 'expired', settled_at = ",
+    now_ms!(),
+    " WHERE id = ?1 AND user = ?2 AND state = 'waiting' AND expires_at <= ",
+    now_ms!()
+);
+
+const TICKET_OF_USER: &str = concat!(ticket_view!(), "WHERE t.id = ?1 AND t.user = ?2");
+
+const EXPIRE_OVERDUE: &str = concat!(
+    "UPDATE tickets SET state = 'expired', settled_at = ",
+    now_ms!(),
+    " WHERE id IN (SELECT id FROM tickets WHERE state = 'waiting' AND expires_at <= ",
+    now_ms!(),
+    " ORDER BY expires_at LIMIT ?1) RETURNING id"
+);
+
+const FORGET_OLD_KEYS: &str = concat!(
+    "DELETE FROM ticket_keys WHERE (user, key) IN \
+     (SELECT user, key FROM ticket_keys WHERE created_at <= ",
+    now_ms!(),
+    " - ?1 ORDER BY created_at LIMIT ?2)"
+);
+
+/// One side of a proposal as the store knows it, or `None` when it does not.
+struct Side {
+    user: UserId,
+    region: Region,
+    interests: InterestSet,
+    created_at: Timestamp,
+    open: bool,
+    match_id: Option<MatchId>,
+}
+
+impl Side {
+    fn from(row: &SqliteRow, first: usize) -> Result<Option<Self>> {
+        if row.try_get::<Option<&str>, _>(first)?.is_none() {
+            return Ok(None);
+        }
+        let overdue: bool = row.try_get(first + 5)?;
+        let match_id: Option<&[u8]> = row.try_get(first + 6)?;
+        Ok(Some(Self {
+            user: user_at(row, first)?,
+            region: region_at(row, first + 1)?,
+            interests: interests_at(row, first + 2)?,
+            created_at: moment_at(row, first + 3)?,
+            open: state_at(row, first + 4)? == TicketState::Waiting && !overdue,
+            match_id: match_id.map(MatchId::from_bytes).transpose()?,
+        }))
+    }
+}
+
+/// What is written of a match: see [`INSERT_MATCHES`].
+type Won = (String, String, String, f64, String, UserId, String, UserId);
+
+impl SqliteStore {
+    pub(super) async fn settle_batch(&self, batch: &[Proposal]) -> Result<Vec<Settlement>> {
+        let mut transaction = self.begin().await?;
+        let pairs: Vec<_> = batch.iter().map(|p| (hex(p.a.to_bytes()), hex(p.b.to_bytes()))).collect();
+        let rows = sqlx::query(READ_PAIRS)
+            .bind(to_json(&pairs)?)
+            .bind(duration_to_db(self.rules.no_rematch_for))
+            .fetch_all(&mut *transaction)
+            .await?;
+        if rows.len() != batch.len() {
+            return Err(StoreError::Contradiction("a proposal was read twice, or not at all"));
+        }
+        let mut used = HashSet::new();
+        let mut won = Vec::new();
+        let mut answers = Vec::with_capacity(batch.len());
+        for (proposal, row) in batch.iter().zip(&rows) {
+            answers.push(decide(proposal, row, &mut used, &mut won)?);
+        }
+        if !won.is_empty() {
+            let made_at: i64 = rows[0].try_get(2 * COLUMNS_A_TICKET + 1)?;
+            write_matches(&mut transaction, &won, made_at).await?;
+            transaction.commit().await?;
+        }
+        Ok(answers)
+    }
+
+    pub(super) async fn cancel_ticket(&self, user: &UserId, id: TicketId) -> Result<Cancelled> {
+        let mut transaction = self.begin().await?;
+        let cancelled = compare_and_set(CANCEL, &mut transaction, user, id).await?;
+        if !cancelled {
+            compare_and_set(EXPIRE_ONE, &mut transaction, user, id).await?;
+        }
+        let row = sqlx::query(TICKET_OF_USER)
+            .bind(id.to_bytes().to_vec())
+            .bind(user.as_str())
+            .fetch_optional(&mut *transaction)
+            .await?;
+        let ticket = row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket);
+        transaction.commit().await?;
+        Ok(match ticket {
+            None => Cancelled::Unknown,
+            Some(ticket) if cancelled => Cancelled::Now(ticket),
+            Some(ticket) if ticket.state == TicketState::Cancelled => Cancelled::Before(ticket),
+            Some(ticket) => Cancelled::TooLate(ticket),
+        })
+    }
+
+    pub(super) async fn expire_batch(&self, limit: u32) -> Result<Vec<TicketId>> {
+        let rows = sqlx::query(EXPIRE_OVERDUE).bind(limit).fetch_all(&self.writer).await?;
+        rows.iter().map(|row| ticket_id_at(row, 0)).collect()
+    }
+
+    pub(super) async fn delete_old_keys(&self, limit: u32) -> Result<u64> {
+        let done = sqlx::query(FORGET_OLD_KEYS)
+            .bind(duration_to_db(Rules::KEY_LIFE))
+            .bind(limit)
+            .execute(&self.writer)
+            .await?;
+        Ok(done.rows_affected())
+    }
+}
+
+fn decide(
+    proposal: &Proposal,
+    row: &SqliteRow,
+    used: &mut HashSet<TicketId>,
+    won: &mut Vec<Won>,
+) -> Result<Settlement> {
+    let (a, b) = (Side::from(row, 0)?, Side::from(row, COLUMNS_A_TICKET)?);
+    let open = |side: &Option<Side>, id: TicketId| {
+        side.as_ref().is_some_and(|side| side.open) && !used.contains(&id)
+    };
+    let (a_open, b_open) = (open(&a, proposal.a), open(&b, proposal.b));
+    let (Some(a), Some(b)) = (a, b) else {
+        return Ok(Settlement::Gone { a: !a_open, b: !b_open });
+    };
+    let made_at = moment_at(row, 2 * COLUMNS_A_TICKET + 1)?;
+    let (earlier, later) = if b.created_at < a.created_at { (&b, &a) } else { (&a, &b) };
+    let overlap = earlier.interests.overlap(&later.interests);
+    let matched = Settlement::Matched {
+        wait_a: made_at.since(a.created_at),
+        wait_b: made_at.since(b.created_at),
+        similarity: overlap.similarity,
+    };
+    if a.match_id == Some(proposal.match_id) && b.match_id == Some(proposal.match_id) {
+        return Ok(matched);
+    }
+    if !a_open || !b_open {
+        return Ok(Settlement::Gone { a: !a_open, b: !b_open });
+    }
+    let recent: bool = row.try_get(2 * COLUMNS_A_TICKET)?;
+    if recent || a.user == b.user {
+        return Ok(Settlement::Recent);
+    }
+    // Two regions without a common label are never proposed; the earlier one's names the match then.
+    let region = earlier.region.common(&later.region).unwrap_or_else(|| earlier.region.clone());
+    won.push((
+        hex(proposal.match_id.to_bytes()),
+        region.to_string(),
+        to_json(&overlap.shared)?,
+        overlap.similarity,
+        hex(proposal.a.to_bytes()),
+        a.user,
+        hex(proposal.b.to_bytes()),
+        b.user,
+    ));
+    used.extend([proposal.a, proposal.b]);
+    Ok(matched)
+}
+
+/// Writes decided matches. Anything but two tickets a match rolls the whole batch back.
+async fn write_matches(transaction: &mut Transaction, won: &[Won], made_at: i64) -> Result<()> {
+    let rows = to_json(&won)?;
+    sqlx::query(INSERT_MATCHES).bind(&rows).bind(made_at).execute(&mut **transaction).await?;
+    let seated =
+        sqlx::query(INSERT_PARTICIPANTS).bind(&rows).bind(made_at).execute(&mut **transaction).await?;
+    let settled = sqlx::query(SETTLE_MATCHED).bind(&rows).bind(made_at).execute(&mut **transaction).await?;
+    let expected = 2 * won.len() as u64;
+    if seated.rows_affected() != expected || settled.rows_affected() != expected {
+        return Err(StoreError::Contradiction("a match did not settle exactly two tickets"));
+    }
+    Ok(())
+}
+
+async fn compare_and_set(
+    statement: &'static str,
+    connection: &mut SqliteConnection,
+    user: &UserId,
+    id: TicketId,
+) -> Result<bool> {
+    let done =
+        sqlx::query(statement).bind(id.to_bytes().to_vec()).bind(user.as_str()).execute(connection).await?;
+    Ok(done.rows_affected() == 1)
+}

@@ -1,0 +1,129 @@
+//! A store with people in it, in the domain's words.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use proto::{InterestSet, MatchId, Ticket, TicketId, TicketState, UserId};
+use store::{Accepted, NewTicket, Proposal, Rules, Settlement, SqliteLocation, SqliteStore, Store};
+
+#[derive(Debug, Clone, Copy)]
+pub enum Backend {
+    SqliteFile,
+    SqliteMemory,
+}
+
+pub struct World {
+    pub store: Arc<dyn Store>,
+    backend: Backend,
+    folder: tempfile::TempDir,
+    next_id: AtomicU64,
+}
+
+pub fn rules() -> Rules {
+    Rules {
+        shard_count: 12,
+        expire_after: Duration::from_secs(60),
+        no_rematch_for: Duration::from_secs(24 * 3600),
+    }
+}
+
+pub fn user(name: &str) -> UserId {
+    UserId::new(name).unwrap()
+}
+
+impl World {
+    pub async fn new(backend: Backend) -> Self {
+        Self::with_rules(backend, rules()).await
+    }
+
+    pub async fn with_rules(backend: Backend, rules: Rules) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(backend, &folder, rules).await;
+        Self { store, backend, folder, next_id: AtomicU64::new(1) }
+    }
+
+    /// Another store of the same kind with other rules, empty.
+    pub async fn elsewhere(&self, rules: Rules) -> Self {
+        Self::with_rules(self.backend, rules).await
+    }
+
+    /// Closes the store and opens it again. `None` where nothing outlives a store.
+    pub async fn reopened(self) -> Option<Self> {
+        self.store.close().await;
+        if matches!(self.backend, Backend::SqliteMemory) {
+            return None;
+        }
+        let Self { store, backend, folder, next_id } = self;
+        drop(store);
+        let store = open(backend, &folder, rules()).await;
+        Some(Self { store, backend, folder, next_id })
+    }
+
+    fn next_id(&self) -> u128 {
+        self.next_id.fetch_add(1, Ordering::Relaxed).into()
+    }
+
+    pub fn wish(&self, name: &str, region: &str, interests: &[&str]) -> NewTicket {
+        NewTicket {
+            id: TicketId::from_u128(self.next_id()),
+            user: user(name),
+            region: region.parse().unwrap(),
+            interests: InterestSet::new(interests).unwrap(),
+            key: None,
+        }
+    }
+
+    pub async fn accept_one(&self, wish: NewTicket) -> Accepted {
+        self.store.accept(&[wish]).await.unwrap().pop().unwrap()
+    }
+
+    /// The ticket of somebody new who presses match.
+    pub async fn press_match(&self, name: &str, interests: &[&str]) -> Ticket {
+        match self.accept_one(self.wish(name, "kr.seoul", interests)).await {
+            Accepted::Created { ticket, .. } => ticket,
+            other => panic!("{name} has a ticket already: {other:?}"),
+        }
+    }
+
+    pub fn propose(&self, a: TicketId, b: TicketId) -> Proposal {
+        Proposal { match_id: MatchId::from_u128(self.next_id()), a, b }
+    }
+
+    pub async fn settle_one(&self, a: TicketId, b: TicketId) -> Settlement {
+        self.store.settle(&[self.propose(a, b)]).await.unwrap()[0]
+    }
+
+    pub async fn ticket(&self, id: TicketId) -> Ticket {
+        self.store.tickets(&[id]).await.unwrap().pop().expect("the ticket is there").ticket
+    }
+
+    pub async fn state(&self, id: TicketId) -> TicketState {
+        self.ticket(id).await.state
+    }
+}
+
+async fn open(backend: Backend, folder: &tempfile::TempDir, rules: Rules) -> Arc<dyn Store> {
+    let location = match backend {
+        Backend::SqliteFile => SqliteLocation::File(folder.path().join("dovetail.db")),
+        Backend::SqliteMemory => SqliteLocation::Memory,
+    };
+    Arc::new(SqliteStore::open(&location, rules).await.unwrap())
+}
+
+/// Asks again until the answer is there. The store's clock moves by itself; the deadline is generous.
+pub async fn until<T, F: Future<Output = Option<T>>>(mut ask: impl FnMut() -> F) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "nothing came in 20 s");
+        tokio::task::yield_now().await;
+    }
+}
+
+pub fn matched(settlement: &Settlement) -> bool {
+    matches!(settlement, Settlement::Matched { .. })
+}
