@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::Ticket;
 
 macro_rules! problem_types {
-    ($($variant:ident = $slug:literal, $status:literal, $title:literal;)*) => {
+    ($($variant:ident = $slug:literal, $status:literal, $title:literal, $advice:literal;)*) => {
         /// The closed set of problem types. The wire form is `/problems/<slug>`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(into = "&'static str", try_from = "String")]
         pub enum ProblemType {
-            $(#[doc = $title] #[serde(rename = $slug)] $variant,)*
+            $(#[doc = $title] $variant,)*
         }
 
         impl ProblemType {
@@ -37,25 +38,59 @@ macro_rules! problem_types {
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
+
+            /// What a caller can do about it.
+            pub const fn advice(self) -> &'static str {
+                match self { $(Self::$variant => $advice,)* }
+            }
         }
     };
 }
 
 problem_types! {
-    InvalidRequest = "invalid-request", 422, "The request is not valid";
-    Unauthorized = "unauthorized", 401, "The caller is not known";
-    Forbidden = "forbidden", 403, "The caller may not do this";
-    NotFound = "not-found", 404, "There is no such thing here";
-    TicketExists = "ticket-exists", 409, "Another ticket of this user is waiting";
-    AlreadySettled = "already-settled", 409, "The ticket was settled before";
-    KeyReused = "key-reused", 422, "The idempotency key was used for another request";
-    TooLarge = "too-large", 413, "The request is too large";
-    RateLimited = "rate-limited", 429, "Too many requests";
-    PoolFull = "pool-full", 503, "Too many people are waiting here";
-    StoreUnavailable = "store-unavailable", 503, "The store does not answer";
-    OutcomeUnknown = "outcome-unknown", 503, "It is not known whether the request took effect";
-    Draining = "draining", 503, "This server is shutting down";
-    Internal = "internal", 500, "Something went wrong here";
+    InvalidRequest = "invalid-request", 422, "The request is not valid",
+        "Mend the parts named in `errors`; sending the same request again fails again.";
+    Unauthorized = "unauthorized", 401, "The caller is not known",
+        "Send a valid token in the Authorization header.";
+    Forbidden = "forbidden", 403, "The caller may not do this",
+        "Ask somebody who may.";
+    NotFound = "not-found", 404, "There is no such thing here",
+        "Check the path. An id of somebody else is not found either.";
+    TicketExists = "ticket-exists", 409, "Another ticket of this user is waiting",
+        "The waiting ticket is in `ticket`: wait for it, or cancel it before asking for another.";
+    AlreadySettled = "already-settled", 409, "The ticket was settled before",
+        "The ticket, as it settled, is in `ticket`.";
+    KeyReused = "key-reused", 422, "The idempotency key was used for another request",
+        "Use a new Idempotency-Key for a new request.";
+    TooLarge = "too-large", 413, "The request is too large",
+        "Send a smaller request.";
+    RateLimited = "rate-limited", 429, "Too many requests",
+        "Wait for the time in Retry-After.";
+    PoolFull = "pool-full", 503, "Too many people are waiting here",
+        "No ticket was made. Wait for the time in Retry-After.";
+    StoreUnavailable = "store-unavailable", 503, "The store does not answer",
+        "Nothing was changed. Wait for the time in Retry-After, then send the same request again.";
+    OutcomeUnknown = "outcome-unknown", 503, "It is not known whether the request took effect",
+        "Send the same request again: it is answered with the same ticket.";
+    Draining = "draining", 503, "This server is shutting down",
+        "Send the same request again: another server answers.";
+    Internal = "internal", 500, "Something went wrong here",
+        "Trying again may help. The operators can see what happened.";
+}
+
+impl From<ProblemType> for &'static str {
+    fn from(kind: ProblemType) -> Self {
+        kind.uri()
+    }
+}
+
+impl TryFrom<String> for ProblemType {
+    type Error = String;
+
+    fn try_from(uri: String) -> Result<Self, String> {
+        let found = Self::ALL.iter().copied().find(|kind| kind.uri() == uri);
+        found.ok_or_else(|| format!("{uri} is not a problem type"))
+    }
 }
 
 /// What is wrong with one part of the request.
@@ -70,8 +105,9 @@ pub struct FieldError {
 /// A problem document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
-    /// The type's URI reference.
-    pub r#type: String,
+    /// The type, shown as its URI reference.
+    #[serde(rename = "type")]
+    pub kind: ProblemType,
     /// The type's title.
     pub title: String,
     /// The HTTP status.
@@ -93,7 +129,7 @@ impl Problem {
     /// A problem of a type, with the type's own status.
     pub fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
         Self {
-            r#type: kind.uri().to_owned(),
+            kind,
             title: kind.title().to_owned(),
             status: kind.status(),
             detail: detail.into(),
@@ -137,10 +173,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_distinct_and_serialise_as_their_slug() {
+    fn types_are_distinct_and_shown_as_their_uri() {
         for (n, kind) in ProblemType::ALL.iter().enumerate() {
             assert!(ProblemType::ALL[n + 1..].iter().all(|other| other.uri() != kind.uri()));
-            assert_eq!(serde_json::to_value(kind).unwrap(), kind.slug());
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.uri());
+            assert_eq!(serde_json::from_value::<ProblemType>(kind.uri().into()).unwrap(), *kind);
             assert!((400..600).contains(&kind.status()));
         }
     }

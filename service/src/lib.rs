@@ -1,3 +1,13 @@
-//! What every process needs to run: the policy file, telemetry, lifecycle and group commit.
+//! What every process needs to run: the policy file, telemetry, lifecycle, group commit and the admin port.
+//!
+//! Owns how a process starts, is watched and stops. Knows nothing of HTTP routes or of pairing.
 
+pub mod admin;
+pub mod backoff;
+pub mod clock;
+pub mod group_commit;
+pub mod ids;
+pub mod lifecycle;
 pub mod policy;
+pub mod sweep;
+pub mod telemetry;

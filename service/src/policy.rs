@@ -91,6 +91,8 @@ impl TryFrom<String> for Text {
 
 /// The longest a ticket may wait: longer than any patience, and far from overflow.
 const MAX_EXPIRE_AFTER: Duration = Duration::from_secs(24 * 3600);
+/// The widest scope, in labels, that one engine serves: a shard is chosen by a region's first two labels.
+const MIN_WIDEN_LABELS: u8 = 2;
 /// The largest pool bound: what fits in the memory of one large machine.
 const MAX_POOL_BOUND: usize = 10_000_000;
 
@@ -113,7 +115,7 @@ impl MatchPolicy {
         path.map_or_else(|| Ok(Self::default()), Self::load)
     }
 
-    fn from_file(file: &File, base: Self) -> Result<Self, InvalidPolicy> {
+    fn from_file(file: &File, base: &Self) -> Result<Self, InvalidPolicy> {
         let pool_bound = file.pool_bound.unwrap_or(base.pool_bound);
         let expire_after = file.expire_after.map_or(base.expire_after, |text| text.0);
         let no_rematch_for = file.no_rematch_for.map_or(base.no_rematch_for, |text| text.0);
@@ -147,6 +149,12 @@ impl MatchPolicy {
             pool_bound: pool_bound * 2,
         };
         pairing.validate()?;
+        if pairing.widen.is_some_and(|widen| widen.min_labels < MIN_WIDEN_LABELS) {
+            return Err(InvalidPolicy {
+                setting: "widen.min_labels",
+                why: "must be at least 2: regions that differ in their first two labels are paired apart",
+            });
+        }
         Ok(Self { pairing, pool_bound, expire_after, no_rematch_for })
     }
 
@@ -175,7 +183,7 @@ impl std::str::FromStr for MatchPolicy {
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
         let file: File = toml::from_str(text).map_err(|error| PolicyError::Syntax(Box::new(error)))?;
-        Ok(Self::from_file(&file, Self::base())?)
+        Ok(Self::from_file(&file, &Self::base())?)
     }
 }
 
@@ -215,6 +223,7 @@ mod tests {
             ("[widen]\nafter = \"0s\"", "widen.after"),
             ("[widen]\nlabels = 0", "widen.labels"),
             ("[widen]\nmin_labels = 0", "widen.min_labels"),
+            ("[widen]\nmin_labels = 1", "widen.min_labels"),
         ] {
             let error = text.parse::<MatchPolicy>().unwrap_err().to_string();
             assert!(error.contains(named), "{text:?} gave {error:?}");

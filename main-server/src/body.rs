@@ -1,0 +1,177 @@
+//! Reads and checks the body of a ticket request, naming every part that is wrong.
+
+use std::fmt;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use proto::{FieldError, InterestSet, InvalidInterestSet, Problem, ProblemType, Region};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use crate::problem::Refusal;
+
+/// The largest body, in bytes.
+const MAX_BODY: usize = 16 * 1024;
+
+/// What a ticket request asks for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    pub(crate) region: Region,
+    pub(crate) interests: InterestSet,
+}
+
+/// Reads a ticket request.
+pub(crate) async fn read_wish(headers: &HeaderMap, body: Body) -> Result<Wish, Refusal> {
+    check_content_type(headers)?;
+    let bytes = read_body(body).await?;
+    parse_wish(&bytes)
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = value.split(';').next().unwrap_or_default().trim();
+    if media_type.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let mut refusal = Refusal::invalid("Content-Type", "must be application/json");
+    refusal.0.status = StatusCode::UNSUPPORTED_MEDIA_TYPE.as_u16();
+    Err(refusal)
+}
+
+async fn read_body(body: Body) -> Result<Bytes, Refusal> {
+    match Limited::new(body, MAX_BODY).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let refusal = Refusal::new(ProblemType::TooLarge, "Send a smaller body.");
+            Err(Refusal(refusal.0.with_error("body", format!("must be at most {MAX_BODY} bytes"))))
+        }
+        Err(_) => Err(bad_request("the body ended before it was complete")),
+    }
+}
+
+fn bad_request(message: impl Into<String>) -> Refusal {
+    let mut refusal = Refusal::invalid("body", message);
+    refusal.0.status = StatusCode::BAD_REQUEST.as_u16();
+    refusal
+}
+
+/// The members of a JSON object in their order, repeats included.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with the members region and interests")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::with_capacity(2);
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+fn parse_wish(bytes: &[u8]) -> Result<Wish, Refusal> {
+    let Members(members) = serde_json::from_slice(bytes).map_err(|error| {
+        bad_request(format!("must be JSON, {{\"region\": …, \"interests\": […]}}: {error}"))
+    })?;
+    let mut errors = Errors::default();
+    let (mut region, mut interests) = (None, None);
+    for (name, value) in members {
+        match name.as_str() {
+            "region" if region.is_none() => region = Some(value),
+            "interests" if interests.is_none() => interests = Some(value),
+            "region" | "interests" => errors.add(name, "is there twice"),
+            _ => errors.add(name, "is not a member of a ticket request; send region and interests"),
+        }
+    }
+    let region = parse_region(region, &mut errors);
+    let interests = parse_interests(interests, &mut errors);
+    match (region, interests) {
+        (Some(region), Some(interests)) if errors.0.is_empty() => Ok(Wish { region, interests }),
+        _ => Err(errors.into_refusal()),
+    }
+}
+
+fn parse_region(value: Option<Value>, errors: &mut Errors) -> Option<Region> {
+    match value {
+        None => errors.add("region", "is missing: a dotted path, widest label first, such as kr.seoul"),
+        Some(Value::String(text)) => match text.parse() {
+            Ok(region) => return Some(region),
+            Err(error) => errors.add("region", format!("{error}")),
+        },
+        Some(_) => errors.add("region", "must be text"),
+    }
+    None
+}
+
+fn parse_interests(value: Option<Value>, errors: &mut Errors) -> Option<InterestSet> {
+    let items = match value {
+        None => {
+            errors.add("interests", "is missing: a list of 1 to 64 texts");
+            return None;
+        }
+        Some(Value::Array(items)) => items,
+        Some(_) => {
+            errors.add("interests", "must be a list of texts");
+            return None;
+        }
+    };
+    let mut texts = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        match item {
+            Value::String(text) => texts.push(text.as_str()),
+            _ => errors.add(format!("interests[{at}]"), "must be text"),
+        }
+    }
+    if texts.len() < items.len() {
+        return None;
+    }
+    match InterestSet::new(&texts) {
+        Ok(set) => return Some(set),
+        Err(InvalidInterestSet::Interests(bad)) => {
+            for (at, error) in bad {
+                errors.add(format!("interests[{at}]"), error.to_string());
+            }
+        }
+        Err(error @ InvalidInterestSet::Count) => errors.add("interests", error.to_string()),
+    }
+    None
+}
+
+/// The most errors that one answer names.
+const MAX_ERRORS: usize = 16;
+/// The longest name of a member that an answer repeats, in characters.
+const MAX_NAME: usize = 64;
+
+#[derive(Default)]
+struct Errors(Vec<FieldError>);
+
+impl Errors {
+    fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        if self.0.len() < MAX_ERRORS {
+            let field = field.into().chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
+            self.0.push(FieldError { field, message: message.into() });
+        }
+    }
+
+    fn into_refusal(self) -> Refusal {
+        let mut problem = Problem::new(
+            ProblemType::InvalidRequest,
+            "Mend what is named in `errors`, then send the request again.",
+        );
+        problem.errors = self.0;
+        Refusal(problem)
+    }
+}

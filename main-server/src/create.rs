@@ -1,0 +1,113 @@
+//! `POST /v1/tickets`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use proto::{Problem, ProblemType, Ticket};
+use store::{Accepted, NewTicket};
+
+use crate::Api;
+use crate::auth::Caller;
+use crate::body::{Wish, read_wish};
+use crate::problem::Refusal;
+
+/// The longest idempotency key, in characters.
+const MAX_KEY: usize = 128;
+
+pub(crate) async fn create_ticket(
+    State(api): State<Arc<Api>>,
+    Caller(user): Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    if api.closing.is_cancelled() {
+        return Err(Refusal::draining());
+    }
+    let key = idempotency_key(&headers)?;
+    let Wish { region, interests } = read_wish(&headers, body).await?;
+    let shard = api.store.rules().shard_of(&region);
+    let has_room = api.admission.check(shard);
+    if let Err(full) = has_room {
+        // Nobody new, but a repeat still finds its ticket.
+        return find_existing(&api, &user, &region, &interests).await?.ok_or(full);
+    }
+    let wish = NewTicket { id: service::ids::new_ticket_id(), user, region, interests, key };
+    let answer = api.acceptor.accept(wish.clone()).await;
+    let result = result_label(&answer, &wish);
+    metrics::counter!("dovetail_tickets_submitted_total", "result" => result).increment(1);
+    match answer? {
+        Accepted::Created { ticket, .. } => Ok(created(&ticket)),
+        Accepted::Waiting(ticket) if same_wish(&ticket, &wish) => Ok(axum::Json(ticket).into_response()),
+        Accepted::Waiting(ticket) => Err(ticket_exists(ticket)),
+        Accepted::Keyed(ticket) if same_wish(&ticket, &wish) => Ok(axum::Json(ticket).into_response()),
+        Accepted::Keyed(_) => Err(key_reused()),
+    }
+}
+
+/// The caller's waiting ticket for the same wish, when there is one.
+async fn find_existing(
+    api: &Api,
+    user: &proto::UserId,
+    region: &proto::Region,
+    interests: &proto::InterestSet,
+) -> Result<Option<Response>, Refusal> {
+    metrics::counter!("dovetail_tickets_submitted_total", "result" => "pool-full").increment(1);
+    let current = api.store.current_ticket(user).await?;
+    let waiting = current.filter(|ticket| {
+        !ticket.state.is_final() && ticket.region == *region && ticket.interests.same_as(interests)
+    });
+    Ok(waiting.map(|ticket| axum::Json(ticket).into_response()))
+}
+
+fn same_wish(ticket: &Ticket, wish: &NewTicket) -> bool {
+    ticket.region == wish.region && ticket.interests.same_as(&wish.interests)
+}
+
+fn created(ticket: &Ticket) -> Response {
+    let mut response = (StatusCode::CREATED, axum::Json(ticket)).into_response();
+    if let Ok(location) = HeaderValue::from_str(&format!("/v1/tickets/{}", ticket.id)) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+fn ticket_exists(ticket: Ticket) -> Refusal {
+    let problem = Problem::new(
+        ProblemType::TicketExists,
+        "You have a waiting ticket with another region or other interests. Cancel it first, or wait for it.",
+    );
+    Refusal(problem.with_ticket(ticket))
+}
+
+fn key_reused() -> Refusal {
+    let problem = Problem::new(ProblemType::KeyReused, "Use a new Idempotency-Key for a new request.");
+    Refusal(problem.with_error("Idempotency-Key", "was used with another region or other interests"))
+}
+
+fn result_label(answer: &Result<Accepted, Refusal>, wish: &NewTicket) -> &'static str {
+    match answer {
+        Ok(Accepted::Created { .. }) => "created",
+        Ok(Accepted::Waiting(ticket) | Accepted::Keyed(ticket)) if same_wish(ticket, wish) => "existing",
+        Ok(Accepted::Waiting(_)) => ProblemType::TicketExists.slug(),
+        Ok(Accepted::Keyed(_)) => ProblemType::KeyReused.slug(),
+        Err(Refusal(problem)) => problem.kind.slug(),
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    const NAME: &str = "Idempotency-Key";
+    let mut values = headers.get_all(NAME).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Refusal::invalid(NAME, "is there twice"));
+    }
+    let text = value.to_str().unwrap_or_default();
+    let visible = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if text.trim().is_empty() || text.len() > MAX_KEY || !visible {
+        return Err(Refusal::invalid(NAME, format!("must be 1 to {MAX_KEY} visible ASCII characters")));
+    }
+    Ok(Some(text.to_owned()))
+}

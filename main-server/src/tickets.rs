@@ -1,0 +1,105 @@
+//! `GET` and `DELETE /v1/tickets/{id}`, `GET /v1/tickets/current`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use proto::{Problem, ProblemType, Ticket, TicketId};
+use serde::Deserialize;
+use store::Cancelled;
+
+use crate::Api;
+use crate::auth::Caller;
+use crate::problem::Refusal;
+
+/// The longest wait, in seconds: proxies cut at 60.
+const MAX_WAIT_SECONDS: u64 = 50;
+
+#[derive(Deserialize)]
+pub(crate) struct ReadQuery {
+    wait: Option<String>,
+}
+
+pub(crate) async fn read_ticket(
+    State(api): State<Arc<Api>>,
+    Caller(user): Caller,
+    path: Result<Path<String>, PathRejection>,
+    query: Result<Query<ReadQuery>, QueryRejection>,
+) -> Result<Json<Ticket>, Refusal> {
+    let id = ticket_id(path)?;
+    let wait = wait_time(query)?;
+    if wait.is_zero() {
+        return Ok(Json(api.waiters.read(id, &user).await?));
+    }
+    // Subscribe, then read, then wait: a ticket that settles in between is not missed.
+    let mut changes = api.waiters.subscribe(id);
+    let ticket = api.waiters.read(id, &user).await?;
+    if ticket.state.is_final() {
+        return Ok(Json(ticket));
+    }
+    tokio::select! {
+        settled = changes.settled() => Ok(Json(settled)),
+        () = tokio::time::sleep(wait) => Ok(Json(ticket)),
+        () = api.closing.cancelled() => Ok(Json(ticket)),
+    }
+}
+
+pub(crate) async fn current_ticket(
+    State(api): State<Arc<Api>>,
+    Caller(user): Caller,
+) -> Result<Json<Ticket>, Refusal> {
+    match api.store.current_ticket(&user).await? {
+        Some(ticket) => Ok(Json(ticket)),
+        None => Err(Refusal::new(
+            ProblemType::NotFound,
+            "You have no waiting ticket, and none that settled within the last 10 minutes.",
+        )),
+    }
+}
+
+pub(crate) async fn cancel_ticket(
+    State(api): State<Arc<Api>>,
+    Caller(user): Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Ticket>, Refusal> {
+    let id = ticket_id(path)?;
+    match api.store.cancel(&user, id).await? {
+        Cancelled::Now(ticket) => {
+            metrics::counter!("dovetail_tickets_settled_total", "outcome" => "cancelled").increment(1);
+            let shard = api.store.rules().shard_of(&ticket.region);
+            api.hints.withdraw(shard, id, ticket.expires_at);
+            api.waiters.wake(vec![id]);
+            Ok(Json(ticket))
+        }
+        Cancelled::Before(ticket) => Ok(Json(ticket)),
+        Cancelled::TooLate(ticket) => {
+            api.waiters.wake(vec![id]);
+            let problem = Problem::new(
+                ProblemType::AlreadySettled,
+                format!("The ticket was {} before it could be cancelled.", ticket.state.as_str()),
+            );
+            Err(Refusal(problem.with_ticket(ticket)))
+        }
+        Cancelled::Unknown => Err(Refusal::no_ticket()),
+    }
+}
+
+/// The id in the path. A malformed one names nothing, so it is not found.
+pub(crate) fn ticket_id(path: Result<Path<String>, PathRejection>) -> Result<TicketId, Refusal> {
+    let Path(text) = path.map_err(|_| Refusal::no_ticket())?;
+    text.parse().map_err(|_| Refusal::no_ticket())
+}
+
+fn wait_time(query: Result<Query<ReadQuery>, QueryRejection>) -> Result<Duration, Refusal> {
+    let wrong = || {
+        Refusal::invalid("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECONDS}"))
+    };
+    let Query(query) = query.map_err(|_| wrong())?;
+    let Some(text) = query.wait else { return Ok(Duration::ZERO) };
+    match text.parse() {
+        Ok(seconds) if seconds <= MAX_WAIT_SECONDS => Ok(Duration::from_secs(seconds)),
+        Ok(_) | Err(_) => Err(wrong()),
+    }
+}

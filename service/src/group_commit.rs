@@ -1,0 +1,193 @@
+//! Group commit: requests that arrive while a write is in flight form the next write.
+//!
+//! No timer and no fixed batch size: one at a time when idle, large batches under load. One write is in flight at a
+//! time. The queue and the batch are bounded; at the bound the caller is told at once.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::lifecycle::Tasks;
+
+/// How much a group holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// The most items that wait for the write in flight.
+    pub queue: usize,
+    /// The most items in one write.
+    pub batch: usize,
+}
+
+/// Why an item was not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotDone {
+    /// The queue is at its bound; the item was not taken.
+    #[error("too much is waiting to be written")]
+    Full,
+    /// The group has stopped; the item may or may not have been written.
+    #[error("writing has stopped")]
+    Stopped,
+}
+
+type Entry<I, O> = (I, oneshot::Sender<O>);
+
+/// Where items are handed in. Cheap to clone.
+pub struct GroupCommit<I, O> {
+    entries: mpsc::Sender<Entry<I, O>>,
+}
+
+impl<I, O> Clone for GroupCommit<I, O> {
+    fn clone(&self) -> Self {
+        Self { entries: self.entries.clone() }
+    }
+}
+
+impl<I: Send + 'static, O: Send + 'static> GroupCommit<I, O> {
+    /// Starts a group in `tasks`. `write` answers each item of its batch, in order.
+    ///
+    /// When the tasks are told to stop, the group takes nothing more, writes what it holds and ends.
+    pub fn start<W, F>(tasks: &Tasks, kind: &'static str, bounds: Bounds, write: W) -> Self
+    where
+        W: Fn(Arc<[I]>) -> F + Send + 'static,
+        F: Future<Output = Vec<O>> + Send + 'static,
+        I: Sync,
+    {
+        let (entries, queue) = mpsc::channel(bounds.queue);
+        tasks.spawn(kind, run(queue, kind, bounds, write, tasks.stop_token()));
+        Self { entries }
+    }
+
+    /// Hands an item in and waits for its answer.
+    ///
+    /// # Errors
+    /// [`NotDone::Full`] at once when the queue is at its bound, [`NotDone::Stopped`] when the group has ended.
+    pub async fn submit(&self, item: I) -> Result<O, NotDone> {
+        let (answer, answered) = oneshot::channel();
+        self.entries.try_send((item, answer)).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => NotDone::Full,
+            mpsc::error::TrySendError::Closed(_) => NotDone::Stopped,
+        })?;
+        answered.await.map_err(|_| NotDone::Stopped)
+    }
+}
+
+async fn run<I, O, W, F>(
+    mut queue: mpsc::Receiver<Entry<I, O>>,
+    kind: &'static str,
+    bounds: Bounds,
+    write: W,
+    stop: CancellationToken,
+) where
+    W: Fn(Arc<[I]>) -> F,
+    F: Future<Output = Vec<O>>,
+{
+    let sizes = metrics::histogram!("dovetail_commit_batch_size", "kind" => kind);
+    let mut entries = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled(), if !queue.is_closed() => queue.close(),
+            taken = queue.recv_many(&mut entries, bounds.batch) => {
+                if taken == 0 {
+                    return;
+                }
+                let (items, answers): (Vec<I>, Vec<_>) = entries.drain(..).unzip();
+                #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
+                sizes.record(items.len() as f64);
+                let outcomes = write(items.into()).await;
+                debug_assert_eq!(outcomes.len(), answers.len(), "{kind} answers every item");
+                for (outcome, answer) in outcomes.into_iter().zip(answers) {
+                    // The caller may have gone; what was written stays written.
+                    let _ = answer.send(outcome);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::poll;
+    use std::pin::pin;
+    use std::time::Duration;
+    use tokio::sync::Semaphore;
+
+    const BOUNDS: Bounds = Bounds { queue: 4, batch: 3 };
+
+    /// A group whose writes say that they began, then wait to be let through, and answer with their batch's size.
+    struct Gated {
+        tasks: Tasks,
+        group: GroupCommit<u32, usize>,
+        begun: Arc<Semaphore>,
+        gate: Arc<Semaphore>,
+    }
+
+    impl Gated {
+        fn start() -> Self {
+            let tasks = Tasks::new();
+            let (begun, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+            let (say, wait) = (Arc::clone(&begun), Arc::clone(&gate));
+            let group = GroupCommit::start(&tasks, "test", BOUNDS, move |items: Arc<[u32]>| {
+                let (say, wait) = (Arc::clone(&say), Arc::clone(&wait));
+                async move {
+                    say.add_permits(1);
+                    wait.acquire().await.unwrap().forget();
+                    vec![items.len(); items.len()]
+                }
+            });
+            Self { tasks, group, begun, gate }
+        }
+
+        async fn until_a_write_begins(&self) {
+            self.begun.acquire().await.unwrap().forget();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_arrives_during_a_write_forms_the_next() {
+        let gated = Gated::start();
+        let mut first = pin!(gated.group.submit(0));
+        assert!(poll!(&mut first).is_pending());
+        gated.until_a_write_begins().await;
+        let mut late: Vec<_> = (1..=4).map(|n| Box::pin(gated.group.submit(n))).collect();
+        for submit in &mut late {
+            assert!(poll!(submit).is_pending());
+        }
+        gated.gate.add_permits(3);
+        assert_eq!(first.await, Ok(1));
+        let sizes = futures::future::join_all(late).await;
+        assert_eq!(sizes, [Ok(3), Ok(3), Ok(3), Ok(1)], "batches are bounded");
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_says_so_at_once() {
+        let gated = Gated::start();
+        let mut first = pin!(gated.group.submit(0));
+        assert!(poll!(&mut first).is_pending());
+        gated.until_a_write_begins().await;
+        let mut queued: Vec<_> = (1..=4).map(|n| Box::pin(gated.group.submit(n))).collect();
+        for submit in &mut queued {
+            assert!(poll!(submit).is_pending());
+        }
+        assert_eq!(gated.group.submit(9).await, Err(NotDone::Full));
+        gated.gate.add_permits(9);
+        assert!(futures::future::join_all(queued).await.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test]
+    async fn stopping_writes_what_is_held() {
+        let gated = Gated::start();
+        let mut held = pin!(gated.group.submit(1));
+        assert!(poll!(&mut held).is_pending());
+        gated.until_a_write_begins().await;
+        let mut queued = pin!(gated.group.submit(2));
+        assert!(poll!(&mut queued).is_pending());
+        gated.gate.add_permits(2);
+        assert!(gated.tasks.stop(Duration::from_secs(5)).await);
+        assert_eq!((held.await, queued.await), (Ok(1), Ok(1)));
+        assert_eq!(gated.group.submit(3).await, Err(NotDone::Stopped));
+    }
+}
