@@ -4,11 +4,25 @@
 //! draws no random numbers: `now` is an argument, and the same commands give the same events, byte for byte.
 
 mod command;
+mod due;
+mod elders;
+mod engine;
+mod index;
+mod intern;
+mod invariants;
 mod policy;
+mod pool;
+mod released;
+mod rule;
+mod scope;
+mod search;
+mod settling;
 mod ticket;
 mod time;
+mod waiting;
 
 pub use command::{Command, Event, Refusal, Rejection};
+pub use engine::{Engine, Footprint};
 pub use policy::{InvalidPolicy, Policy, Threshold, Widen};
 pub use ticket::{Ticket, TicketId};
 pub use time::Time;

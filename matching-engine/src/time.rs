@@ -20,12 +20,22 @@ impl Time {
     /// This moment moved later; a part of a millisecond counts as a whole one, so that nothing is early.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
-        let millis = by.as_nanos().div_ceil(1_000_000);
-        Self(self.0.saturating_add(u64::try_from(millis).unwrap_or(u64::MAX)))
+        self.plus_millis(whole_millis(by))
+    }
+
+    /// This moment moved later by whole milliseconds.
+    #[must_use]
+    pub(crate) const fn plus_millis(self, millis: u64) -> Self {
+        Self(self.0.saturating_add(millis))
     }
 
     /// The time from `earlier` to here; zero when `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
+}
+
+/// A duration in milliseconds, a part of one counted as a whole one.
+pub(crate) fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
