@@ -6,7 +6,7 @@
 use crate::due::DueQueue;
 use crate::elders::Elders;
 use crate::index::Index;
-use crate::pool::Pool;
+use crate::pool::{Pool, Stage};
 use crate::released::Released;
 use crate::rule::Rule;
 use crate::search::Searcher;
@@ -178,6 +178,12 @@ impl Engine {
     /// The ids of all tickets in the pool, in no order that means anything.
     pub fn ids(&self) -> impl Iterator<Item = TicketId> + '_ {
         self.pool.residents().map(|(_, resident)| resident.id)
+    }
+
+    /// The tickets that wait, with when each was created and its deadline, in no order that means anything.
+    pub fn waiting(&self) -> impl Iterator<Item = (TicketId, Time, Time)> + '_ {
+        let waits = self.pool.residents().filter(|(_, resident)| resident.stage == Stage::Waiting);
+        waits.map(|(_, resident)| (resident.id, resident.created_at, resident.expires_at))
     }
 
     /// When the ticket that has waited longest was created, those being settled not counted. Cheap.

@@ -66,8 +66,7 @@ async fn settle_batch(
             Ok(settlements) => return settlements.into_iter().map(Some).collect(),
             Err(error) if error.is_transient() => {
                 let wait = backoff.next_wait();
-                let error = &error as &dyn Error;
-                tracing::warn!(error, proposals = batch.len(), ?wait, "cannot settle; trying again");
+                tracing::warn!(error = &error as &dyn Error, proposals = batch.len(), ?wait, "cannot settle");
                 if stop.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
                     return vec![None; batch.len()];
                 }
@@ -100,8 +99,8 @@ fn announce(batch: &[Proposal], settlements: &[Option<Settlement>], wakeups: &mp
         let outcome = match settlement {
             Some(Settlement::Matched { wait_a, wait_b, similarity }) => {
                 settled.extend([proposal.a, proposal.b]);
-                metrics::histogram!("dovetail_match_wait_seconds").record(wait_a);
-                metrics::histogram!("dovetail_match_wait_seconds").record(wait_b);
+                metrics::histogram!("dovetail_match_wait_seconds").record(*wait_a);
+                metrics::histogram!("dovetail_match_wait_seconds").record(*wait_b);
                 metrics::histogram!("dovetail_match_similarity").record(*similarity);
                 "matched"
             }

@@ -6,6 +6,7 @@ pub mod admin;
 pub mod backoff;
 pub mod clock;
 pub mod group_commit;
+pub mod http;
 pub mod ids;
 pub mod lifecycle;
 pub mod policy;
