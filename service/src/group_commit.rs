@@ -91,6 +91,8 @@ async fn run<I, O, W, F>(
             () = stop.cancelled(), if !queue.is_closed() => queue.close(),
             taken = queue.recv_many(&mut entries, bounds.batch) => {
                 if taken == 0 {
+                    // Closed by the stop, or everybody who could hand something in has gone before it.
+                    stop.cancelled().await;
                     return;
                 }
                 let (items, answers): (Vec<I>, Vec<_>) = entries.drain(..).unzip();
@@ -175,6 +177,14 @@ mod tests {
         assert_eq!(gated.group.submit(9).await, Err(NotDone::Full));
         gated.gate.add_permits(9);
         assert!(futures::future::join_all(queued).await.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test]
+    async fn a_group_outlives_those_who_hand_in() {
+        let Gated { tasks, group, .. } = Gated::start();
+        drop(group);
+        assert!(tasks.stop(Duration::from_secs(5)).await);
+        assert!(!tasks.has_failed());
     }
 
     #[tokio::test]
