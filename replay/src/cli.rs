@@ -27,7 +27,8 @@ pub enum Command {
     /// Play a trace against running servers, each user waiting as a phone would.
     ///
     /// The schedule never waits for answers. Each user posts a ticket and then long-polls it until its state is
-    /// final. Lost answers are tried again with growing pauses; 429 and 503 count as rejected.
+    /// final. Lost answers and unknown outcomes are tried again with growing pauses; any other 429 or 503 counts as
+    /// rejected and is not tried again. Ctrl-C ends the run early and prints the report so far.
     ///
     /// Exit code: 0 when nothing happened that never may, 1 otherwise (the report names it), 2 when the run could not
     /// be made.
@@ -76,8 +77,9 @@ pub struct HttpArgs {
     /// How long after the last request to wait for tickets to settle (expire_after and a margin)
     #[arg(long, value_name = "DURATION", default_value = "70s", value_parser = humantime::parse_duration)]
     pub timeout: Duration,
-    /// Send an Idempotency-Key with each request. Without it repeating is safe too: the server answers with the
-    /// ticket that waits
+    /// Send an Idempotency-Key with each request, the same when it is repeated. For runs in which answers are lost:
+    /// without it a repeat finds the ticket only while it waits, and makes another once it was matched, which the
+    /// report then shows as told to one side
     #[arg(long)]
     pub idempotency_keys: bool,
     /// Where results go.

@@ -75,6 +75,7 @@ pub async fn drive(
             phones.spawn(async move { (n, live(&stage, n, scheduled, &stop).await) });
             progress.started += 1;
         }
+        on_progress(progress);
         let all_started = stopped || progress.started == requests.len();
         if all_started && phones.is_empty() {
             return Ok(seen);
@@ -90,7 +91,6 @@ pub async fn drive(
                 progress.done += 1;
             }
         }
-        on_progress(progress);
     }
 }
 

@@ -14,24 +14,14 @@ use service::policy::MatchPolicy;
 use crate::outcome::{Ending, Posted, Seen};
 use crate::trace::{Request, Trace};
 
-/// The labels that a shard is made of: a scope wider than this would be in the pools of two shards.
-const SHARD_LABELS: u8 = 2;
 /// The most former partners that a ticket carries, as on the servers.
 const MAX_AVOIDED: usize = 100;
 
 /// Plays a trace until every ticket is settled. `on_request` is called as each request comes.
 ///
 /// # Errors
-/// When the policy makes no sense, asks for what is not simulated, or the engine breaks its contract.
+/// When the policy makes no sense, or the engine breaks its contract.
 pub fn simulate(trace: &Trace, policy: &MatchPolicy, on_request: impl Fn()) -> anyhow::Result<Vec<Seen>> {
-    if let Some(widen) = policy.pairing.widen {
-        ensure!(
-            widen.min_labels >= SHARD_LABELS,
-            "widen.min_labels = {} is not simulated: scopes wider than {SHARD_LABELS} labels span shards; \
-             play it against a server",
-            widen.min_labels
-        );
-    }
     let mut world = World::new(trace, policy)?;
     for n in 0..trace.requests().len() {
         let now = Time::from_millis(trace.requests()[n].at_ms);
@@ -256,13 +246,5 @@ mod tests {
         let seen = play(&lines, "pool_bound = 1");
         assert_eq!((seen[1].posted, seen[2].posted), (Posted::Rejected, Posted::Rejected));
         assert_eq!(seen[0].ending, Ending::Expired);
-    }
-
-    #[test]
-    fn scopes_that_span_shards_are_refused() {
-        let lines = [(0, "ana", "kr.seoul", "a")];
-        let policy = "[widen]\nmin_labels = 1".parse().unwrap();
-        let error = simulate(&trace(&lines), &policy, || {}).unwrap_err().to_string();
-        assert!(error.contains("widen.min_labels"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 //! The trace that is kept in the repository.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use replay::generate::{DEFAULT_REGIONS, Recipe, generate};
 
 /// `replay generate --users 1000 --seconds 10 --seed 1 --out traces/sample-1k.ndjson`

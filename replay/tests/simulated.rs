@@ -1,5 +1,7 @@
 //! The sample trace through the engine.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::path::Path;
 
 use replay::pairs::put_together;
