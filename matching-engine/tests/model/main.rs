@@ -51,8 +51,10 @@ enum Step {
     Pass {
         millis: u64,
     },
-    /// Time passes up to the next moment that counts.
-    PassUntilDue,
+    /// Time passes up to the next moment that counts, or to just before it: then nobody may be pairable yet.
+    PassUntilDue {
+        early: u64,
+    },
     /// The clock goes back.
     Back {
         millis: u64,
@@ -76,10 +78,11 @@ const IDS: u128 = 40;
 
 fn admit() -> impl Strategy<Value = Step> {
     let names = |most| prop::collection::vec(0..8_u8, 0..most);
+    let interests = prop_oneof![1 => names(6), 1 => prop::collection::vec(0..3_u8, 1..3)];
     let age = prop_oneof![3 => Just(0), 1 => 0..1_500_u64];
     let ahead = prop_oneof![9 => Just(0), 1 => 0..300_u64];
     let avoid = prop_oneof![2 => Just(vec![]), 1 => names(4)];
-    (0..IDS, 0..12_u8, select(&REGIONS[..]), names(6), (age, ahead), 1..4_000_u64, avoid).prop_map(
+    (0..IDS, 0..12_u8, select(&REGIONS[..]), interests, (age, ahead), 1..4_000_u64, avoid).prop_map(
         |(id, user, region, interests, (age, ahead), stays, avoid)| Step::Admit {
             id,
             user,
@@ -110,13 +113,15 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (id(), id(), prop::option::of(why())).prop_map(|(a, b, why)| Step::Stray { a, b, why }),
         4 => (0..400_u64).prop_map(|millis| Step::Pass { millis }),
         1 => (400..3_000_u64).prop_map(|millis| Step::Pass { millis }),
-        5 => Just(Step::PassUntilDue),
+        6 => (0..2_u64).prop_map(|early| Step::PassUntilDue { early }),
         1 => (0..500_u64).prop_map(|millis| Step::Back { millis }),
     ]
 }
 
 fn rules() -> impl Strategy<Value = Rules> {
-    let line = (0..=100_u64, 0..=100_u64).prop_map(|(a, b)| (a.max(b), a.min(b)));
+    // Mostly where small sets can meet the line exactly.
+    let ask = || prop_oneof![3 => select(vec![0, 20, 25, 40, 50, 60, 75, 100_u64]), 1 => 0..=100_u64];
+    let line = (ask(), ask()).prop_map(|(a, b)| (a.max(b), a.min(b)));
     let line = prop_oneof![2 => Just((100, 0)), 1 => line];
     let fall = prop_oneof![1 => Just(0), 4 => 1..2_000_u64];
     let widen = prop::option::of((1..900_u64, 1..4_u64, 1..4_u64));
@@ -203,9 +208,9 @@ impl Trial {
                 self.clock += millis;
                 Command::Advance
             }
-            Step::PassUntilDue => {
+            Step::PassUntilDue { early } => {
                 let Some(due) = self.engine.next_due() else { return };
-                self.clock = self.clock.max(due.as_millis());
+                self.clock = self.clock.max(due.as_millis() - early);
                 Command::Advance
             }
             Step::Back { millis } => return self.tell(self.clock - millis, Command::Advance),

@@ -79,7 +79,9 @@ fn the_most_similar_is_chosen_then_the_longest_waiting_then_the_smaller_id() {
     let waits = |user, interests| Press { avoid: avoiders, ..press(user, interests) };
     room.press_alone(&[waits("ana", &["jazz", "rock", "pop"])]);
     room.at(1);
-    room.press_alone(&[waits("bo", &["jazz", "rock"]), waits("cleo", &["jazz", "rock"])]);
+    let bo = room.ticket(&waits("bo", &["jazz", "rock"]));
+    room.press_alone(&[waits("cleo", &["jazz", "rock"])]);
+    assert_eq!(room.rejection(bo), None, "it comes after cleo's, though its id is smaller");
     room.at(2);
     room.press_alone(&[waits("dan", &["jazz", "rock"])]);
     room.at(5_000);
