@@ -1,1 +1,22 @@
-//! Traces in, report out.
+//! Traces in, report out: how well would people be paired, and how fast?
+//!
+//! Owns the trace format, the synthetic traces, the simulation, the load generator and the report that all
+//! share. A report is made from what clients saw ([`outcome::Seen`]) and from the trace; nothing that a server
+//! says about itself is believed.
+
+pub mod cli;
+pub mod drive;
+pub mod generate;
+mod genres;
+pub mod outcome;
+pub mod output;
+pub mod pairs;
+mod phone;
+pub mod report;
+pub mod run;
+pub mod server;
+pub mod simulate;
+pub mod stats;
+pub mod table;
+pub mod trace;
+mod wire;

@@ -1,0 +1,141 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::generate::{DEFAULT_REGIONS, RegionShare};
+use crate::server::BaseUrl;
+
+/// Plays a trace of match requests and reports how many people were paired, how well, and how fast.
+///
+/// A trace is one JSON object a line: {"at_ms":0,"user":"ana","region":"kr.seoul","interests":["pop","jazz"]}
+#[derive(Debug, Parser)]
+#[command(name = "replay", version, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Play a trace through the pairing engine in simulated time: how would this policy do on this traffic?
+    Engine(EngineArgs),
+    /// Play a trace against running servers, each user waiting as a phone would.
+    ///
+    /// The schedule never waits for answers. Each user posts a ticket and then long-polls it until its state is
+    /// final. Lost answers are tried again with growing pauses; 429 and 503 count as rejected.
+    ///
+    /// Exit code: 0 when nothing happened that never may, 1 otherwise (the report names it), 2 when the run could not
+    /// be made.
+    Http(HttpArgs),
+    /// Write a synthetic trace with realistically skewed interests.
+    Generate(GenerateArgs),
+}
+
+/// Where results go.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Write the report as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the pairs to this file, one JSON a line
+    #[arg(long, value_name = "FILE")]
+    pub pairs: Option<PathBuf>,
+}
+
+/// `replay engine`
+#[derive(Debug, Args)]
+pub struct EngineArgs {
+    /// The trace to play
+    #[arg(long, value_name = "FILE")]
+    pub trace: PathBuf,
+    /// The policy to play it with; without one, the defaults of the servers
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `replay http`
+#[derive(Debug, Args)]
+pub struct HttpArgs {
+    /// Servers, comma-separated; a user submits at one and waits at the next
+    #[arg(long, value_name = "URL", value_delimiter = ',', required = true)]
+    pub url: Vec<BaseUrl>,
+    /// The trace to play
+    #[arg(long, value_name = "FILE")]
+    pub trace: PathBuf,
+    /// How many times faster than in the trace requests are sent; waits stay as they are
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_speed)]
+    pub speed: f64,
+    /// How long after the last request to wait for tickets to settle (expire_after and a margin)
+    #[arg(long, value_name = "DURATION", default_value = "70s", value_parser = humantime::parse_duration)]
+    pub timeout: Duration,
+    /// Send an Idempotency-Key with each request. Without it repeating is safe too: the server answers with the
+    /// ticket that waits
+    #[arg(long)]
+    pub idempotency_keys: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `replay generate`
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// How many requests, each of another user
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub users: u32,
+    /// Over how many seconds they arrive, uniformly
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: u32,
+    /// Regions and their weights, comma-separated
+    #[arg(long, value_name = "REGION=WEIGHT", value_delimiter = ',', default_value = DEFAULT_REGIONS)]
+    pub regions: Vec<RegionShare>,
+    /// Divide each region into N equally likely districts, one label deeper: kr.seoul.d1, kr.seoul.d2
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub districts: u16,
+    /// The same seed gives the same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The trace to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(speed),
+        _ => Err("is not a number above 0".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bad_values_are_refused_with_a_reason() {
+        for (args, named) in [
+            (vec!["http", "--url", "https://x", "--trace", "t"], "https"),
+            (vec!["http", "--url", "http://x:1", "--trace", "t", "--speed", "0"], "above 0"),
+            (vec!["http", "--trace", "t"], "--url"),
+            (vec!["generate", "--users", "0", "--seconds", "1", "--out", "t"], "--users"),
+            (vec!["generate", "--users", "1", "--seconds", "1", "--regions", "KR", "--out", "t"], "KR"),
+        ] {
+            let error = Cli::try_parse_from([vec!["replay"], args].concat()).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+}
