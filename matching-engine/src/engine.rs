@@ -47,7 +47,7 @@ impl Waiting {
     pub(crate) fn new(rule: &Rule) -> Self {
         Self {
             index: Index::default(),
-            elders: Elders::new(rule.pairs_any_interest()),
+            elders: Elders::new(rule.any_interest_millis().is_some()),
             created: DueQueue::default(),
             deadlines: DueQueue::default(),
             widenings: DueQueue::default(),

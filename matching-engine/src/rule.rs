@@ -5,7 +5,7 @@
 //! pair be due and yet not pairable.
 
 use crate::time::whole_millis;
-use crate::{Policy, Threshold, Time};
+use crate::{Policy, Threshold};
 
 /// How alike two interest sets are, as the exact fraction `shared / union`.
 #[derive(Debug, Clone, Copy)]
@@ -63,18 +63,9 @@ impl Rule {
         }
     }
 
-    /// The moment at which tickets created then, the younger of both, may pair.
-    pub(crate) fn due(&self, younger_created_at: Time, similarity: Similarity) -> Option<Time> {
-        self.wait_millis(similarity).map(|wait| younger_created_at.plus_millis(wait))
-    }
-
-    /// The same for two who need not share anything; `None` when the policy has no such moment.
-    pub(crate) fn any_interest_due(&self, younger_created_at: Time) -> Option<Time> {
-        self.any_interest_millis.map(|wait| younger_created_at.plus_millis(wait))
-    }
-
-    pub(crate) fn pairs_any_interest(&self) -> bool {
-        self.any_interest_millis.is_some()
+    /// The same for two who need not share anything; `None` when the policy knows no such wait.
+    pub(crate) fn any_interest_millis(&self) -> Option<u64> {
+        self.any_interest_millis
     }
 }
 

@@ -5,12 +5,12 @@
 
 use std::cmp::Ordering;
 
-use crate::Time;
 use crate::elders::Elders;
 use crate::index::{Bucket, Index};
 use crate::intern::Name;
 use crate::pool::{Pool, Resident, Slot};
 use crate::rule::{Rule, Similarity};
+use crate::{TicketId, Time};
 
 /// What a search found.
 #[derive(Debug, Clone, Copy)]
@@ -74,11 +74,11 @@ impl Searcher {
 
         let mut quest = Quest { grounds, ticket, seen, best: None, earliest: None };
         quest.look_by_interest(rarest);
-        if rule.pairs_any_interest() && quest.best.is_none() {
-            quest.look_by_age(slot);
+        if let (None, Some(wait_millis)) = (quest.best, rule.any_interest_millis()) {
+            quest.look_by_age(slot, wait_millis);
         }
         match quest.best {
-            Some((slot, similarity)) => Found::Partner { slot, similarity },
+            Some(Best { slot, similarity, .. }) => Found::Partner { slot, similarity },
             None => Found::NobodyUntil(quest.earliest),
         }
     }
@@ -90,25 +90,43 @@ struct Quest<'a> {
     ticket: &'a Resident,
     seen: &'a mut Seen,
     /// The best of those it may pair with now.
-    best: Option<(Slot, Similarity)>,
-    /// While there is no best: the earliest moment found.
+    best: Option<Best>,
+    /// While there is no best: the earliest moment found, which is after now.
     earliest: Option<Time>,
 }
+
+#[derive(Clone, Copy)]
+struct Best {
+    slot: Slot,
+    similarity: Similarity,
+    created_at: Time,
+    id: TicketId,
+}
+
+/// What a candidate offers, or at most could offer, and how long both must have waited for that.
+#[derive(Clone, Copy)]
+struct Offer {
+    similarity: Similarity,
+    wait_millis: u64,
+}
+
+const NOTHING_SHARED: Similarity = Similarity { shared: 0, union: 1 };
+const LONGEST_AGO: Time = Time::from_millis(0);
 
 impl Quest<'_> {
     /// Looks at those who share something, the rarest interests first: who was not seen by then shares at most the
     /// rest.
     fn look_by_interest(&mut self, rarest: &[(u32, Name)]) {
-        let ticket = self.ticket;
+        let size = self.ticket.size();
         let index = self.grounds.index;
-        for (&(uses, interest), rest) in rarest.iter().zip((1..=ticket.size()).rev()) {
-            if !self.could_help(Similarity { shared: rest, union: ticket.size() }) {
+        for (&(uses, interest), rest) in rarest.iter().zip((1..=size).rev()) {
+            if self.promise(Similarity { shared: rest, union: size }).is_none() {
                 return;
             }
             if uses == 1 {
                 continue;
             }
-            for &scope in ticket.path.prefixes() {
+            for &scope in self.ticket.path.prefixes() {
                 // The bound rises up to sets of exactly `rest` interests and falls after them.
                 let buckets = index.buckets(scope, interest);
                 let (smaller, larger) =
@@ -122,105 +140,98 @@ impl Quest<'_> {
     fn look_while_promising<'b>(&mut self, buckets: impl Iterator<Item = &'b Bucket>, rest: u32) {
         for bucket in buckets {
             let bound = Similarity::of(rest.min(bucket.size), self.ticket.size(), bucket.size);
-            if !self.could_help(bound) {
-                return;
-            }
-            for slot in bucket.slots() {
-                let changed = self.seen.is_first(slot) && self.consider(slot);
-                if changed && !self.could_help(bound) {
+            let Some(offer) = self.promise(bound) else { return };
+            for (slot, created_at) in bucket.tickets() {
+                // Nearly all fall at the first question, which needs nothing but the bucket.
+                let changed = self.could_help(offer, created_at)
+                    && self.seen.is_first(slot)
+                    && self.consider_similar(slot);
+                if changed && !self.could_help(offer, LONGEST_AGO) {
                     break;
                 }
             }
         }
     }
 
-    /// Whether someone no more similar than this could change the result.
-    fn could_help(&self, bound: Similarity) -> bool {
+    /// What someone no more similar than this could offer; `None` if that cannot change the result.
+    fn promise(&self, similarity: Similarity) -> Option<Offer> {
+        let wait_millis = self.grounds.rule.wait_millis(similarity)?;
+        let offer = Offer { similarity, wait_millis };
+        self.could_help(offer, LONGEST_AGO).then_some(offer)
+    }
+
+    /// Whether such an offer of someone so old could change the result.
+    fn could_help(&self, offer: Offer, created_at: Time) -> bool {
+        let due = self.due(offer, created_at);
         match (self.best, self.earliest) {
-            (Some((_, best)), _) => bound.compare(best).is_ge(),
-            (None, earliest) => {
-                let due = self.grounds.rule.due(self.ticket.created_at, bound);
-                due.is_some_and(|due| earliest.is_none_or(|earliest| due < earliest))
+            (Some(best), _) => {
+                due <= self.grounds.now
+                    && match offer.similarity.compare(best.similarity) {
+                        Ordering::Greater => true,
+                        Ordering::Equal => created_at <= best.created_at,
+                        Ordering::Less => false,
+                    }
             }
+            (None, Some(earliest)) => due < earliest,
+            (None, None) => true,
         }
     }
 
-    /// Looks at one candidate; says whether that changed the result.
-    fn consider(&mut self, slot: Slot) -> bool {
+    fn due(&self, offer: Offer, created_at: Time) -> Time {
+        self.ticket.created_at.max(created_at).plus_millis(offer.wait_millis)
+    }
+
+    /// Looks at someone with whom the ticket shares something; says whether that changed the result.
+    fn consider_similar(&mut self, slot: Slot) -> bool {
         let other = self.grounds.pool.get(slot);
         if !self.ticket.scopes_fit(other) {
             return false;
         }
         let shared = count_shared(&self.ticket.interests, &other.interests);
         let similarity = Similarity::of(shared, self.ticket.size(), other.size());
-        if self.best.is_none() && !self.could_help(similarity) {
-            return false;
-        }
-        let younger = self.ticket.created_at.max(other.created_at);
-        let due = self.grounds.rule.due(younger, similarity);
-        due.is_some_and(|due| self.take_if_better(slot, other, similarity, due))
+        self.promise(similarity).is_some_and(|offer| self.consider(slot, other, offer))
     }
 
-    fn take_if_better(&mut self, slot: Slot, other: &Resident, similarity: Similarity, due: Time) -> bool {
-        if due >= self.ticket.expires_at.min(other.expires_at) {
+    fn consider(&mut self, slot: Slot, other: &Resident, offer: Offer) -> bool {
+        let due = self.due(offer, other.created_at);
+        if !self.could_help(offer, other.created_at)
+            || self.best.is_some_and(|best| {
+                offer.similarity.compare(best.similarity).is_eq()
+                    && (other.created_at, other.id) > (best.created_at, best.id)
+            })
+            || due >= self.ticket.expires_at.min(other.expires_at)
+            || !self.ticket.may_meet(other)
+        {
             return false;
         }
-        let pairable = due <= self.grounds.now;
-        let better = match (self.best, self.earliest) {
-            (Some(best), _) => pairable && self.is_better(other, similarity, best),
-            (None, Some(earliest)) => pairable || due < earliest,
-            (None, None) => true,
-        };
-        if !better || !self.ticket.may_meet(other) {
-            return false;
-        }
-        if pairable {
-            self.best = Some((slot, similarity));
+        if due <= self.grounds.now {
+            let &Resident { created_at, id, .. } = other;
+            self.best = Some(Best { slot, similarity: offer.similarity, created_at, id });
         } else {
             self.earliest = Some(due);
         }
         true
     }
 
-    fn is_better(&self, other: &Resident, similarity: Similarity, best: (Slot, Similarity)) -> bool {
-        match similarity.compare(best.1) {
-            Ordering::Greater => true,
-            Ordering::Less => false,
-            Ordering::Equal => {
-                let best = self.grounds.pool.get(best.0);
-                (other.created_at, other.id) < (best.created_at, best.id)
-            }
-        }
-    }
-
     /// Looks for somebody to pair with whatever they share. Those who share something were looked at before: had one
     /// been pairable now, there would be a best.
-    fn look_by_age(&mut self, slot: Slot) {
-        let Grounds { pool, elders, rule, .. } = self.grounds;
+    fn look_by_age(&mut self, slot: Slot, wait_millis: u64) {
+        let Grounds { pool, elders, .. } = self.grounds;
+        let offer = Offer { similarity: NOTHING_SHARED, wait_millis };
         for &scope in self.ticket.path.prefixes() {
             for candidate in elders.by_age(scope).filter(|&candidate| candidate != slot) {
                 let other = pool.get(candidate);
-                let Some(due) = rule.any_interest_due(self.ticket.created_at.max(other.created_at)) else {
-                    return;
-                };
                 // Those after it are younger, so none of them is due sooner.
-                let too_late = match self.best {
-                    Some(best) => !self.is_better(other, NOTHING_SHARED, best),
-                    None => self.earliest.is_some_and(|earliest| due >= earliest),
-                };
-                if too_late {
+                if !self.could_help(offer, other.created_at) {
                     break;
                 }
-                if self.ticket.scopes_fit(other) && self.take_if_better(candidate, other, NOTHING_SHARED, due)
-                {
+                if self.ticket.scopes_fit(other) && self.consider(candidate, other, offer) {
                     break;
                 }
             }
         }
     }
 }
-
-const NOTHING_SHARED: Similarity = Similarity { shared: 0, union: 1 };
 
 /// How many names two sorted sets share.
 fn count_shared(a: &[Name], b: &[Name]) -> u32 {

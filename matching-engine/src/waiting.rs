@@ -71,7 +71,8 @@ impl Engine {
             Found::NobodyUntil(Some(moment)) => {
                 self.waiting.searches.set(slot, self.pool.get(slot).id, moment);
             }
-            Found::NobodyUntil(None) => self.waiting.searches.remove(slot),
+            // Its entry, if it had one, was taken out for this search. Whoever comes later will look at it.
+            Found::NobodyUntil(None) => {}
         }
     }
 
