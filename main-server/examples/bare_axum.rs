@@ -1,76 +1,133 @@
 //! A bare axum server that answers the API's requests with nothing behind them: no store, no engine, no checks, no
 //! metrics. What it costs is what axum costs; `cargo xtask load` measures a Dovetail server against it.
+//!
+//! It does what no server of this API can leave out: headers, path and JSON read, JSON of the same shape and size
+//! written, on the same runtime. Interests are plain text here, and nobody waits: that is Dovetail's own work.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use axum::{Json, Router};
 use clap::Parser;
-use proto::{InterestSet, Match, MatchId, Partner, Region, Ticket, TicketId, TicketState, Timestamp, UserId};
-use serde::Deserialize;
+use proto::TicketId;
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpSocket;
 
 /// A bare axum server that answers POST and GET of tickets at once, with nothing behind them.
 #[derive(Parser)]
 struct Args {
     /// Address to listen on
-    #[arg(long, default_value = "127.0.0.1:8080")]
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "IP:PORT")]
     listen: SocketAddr,
 }
 
 #[derive(Deserialize)]
 struct Wish {
-    region: Region,
-    interests: InterestSet,
+    region: String,
+    interests: Vec<String>,
 }
 
-fn ticket(region: Region, interests: InterestSet, r#match: Option<Match>) -> Ticket {
-    let state = if r#match.is_some() { TicketState::Matched } else { TicketState::Waiting };
-    Ticket {
-        id: service::ids::new_ticket_id(),
-        state,
-        region,
-        interests,
-        created_at: Timestamp::from_millis(1_800_000_000_000),
-        expires_at: Timestamp::from_millis(1_800_000_060_000),
-        r#match,
+/// Holds the members of [`proto::Ticket`], in its order.
+#[derive(Serialize)]
+struct Ticket {
+    id: TicketId,
+    state: &'static str,
+    region: String,
+    interests: Vec<String>,
+    created_at: &'static str,
+    expires_at: &'static str,
+    r#match: Option<Match>,
+}
+
+/// Holds the members of [`proto::Match`], in its order.
+#[derive(Serialize)]
+struct Match {
+    id: TicketId,
+    partner: Partner,
+    shared_interests: [&'static str; 3],
+    similarity: f64,
+    region: &'static str,
+    made_at: &'static str,
+}
+
+#[derive(Serialize)]
+struct Partner {
+    user: &'static str,
+}
+
+const CREATED_AT: &str = "2027-01-15T08:00:00.123Z";
+const EXPIRES_AT: &str = "2027-01-15T08:01:00.123Z";
+const MADE_AT: &str = "2027-01-15T08:00:00.876Z";
+/// As many interests as the mean ticket of the traces has.
+const INTERESTS: [&str; 6] = ["dance", "electro", "pop", "rap-hip-hop", "rock", "singer-songwriter"];
+
+static TICKETS: AtomicU64 = AtomicU64::new(1);
+
+fn is_known(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    value.and_then(|value| value.strip_prefix("Bearer dev.")).is_some_and(|user| !user.is_empty())
+}
+
+async fn create_ticket(headers: HeaderMap, Json(wish): Json<Wish>) -> Response {
+    if !is_known(&headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
     }
-}
-
-async fn create(headers: HeaderMap, Json(wish): Json<Wish>) -> impl IntoResponse {
-    let known = headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Bearer dev."));
-    let ticket = ticket(wish.region, wish.interests, None);
-    let status = if known { StatusCode::CREATED } else { StatusCode::UNAUTHORIZED };
-    (status, [(header::LOCATION, format!("/v1/tickets/{}", ticket.id))], Json(ticket))
-}
-
-/// Answers at once: nobody ever waits here.
-async fn read(Path(id): Path<TicketId>) -> impl IntoResponse {
-    let region: Region = "kr.gyeonggi".parse().expect("a region");
-    let interests = InterestSet::new(&["dance", "electro", "pop", "rap-hip-hop", "rock"]).expect("interests");
-    let matched = Match {
-        id: MatchId::from_u128(id.as_u128()),
-        partner: Partner { user: UserId::new("0123456789hu42186").expect("a user id") },
-        shared_interests: vec!["dance".to_owned(), "pop".to_owned(), "rock".to_owned()],
-        similarity: 0.6,
-        region: region.clone(),
-        made_at: Timestamp::from_millis(1_800_000_000_700),
+    let ticket = Ticket {
+        id: TicketId::from_u128(u128::from(TICKETS.fetch_add(1, Ordering::Relaxed))),
+        state: "waiting",
+        region: wish.region,
+        interests: wish.interests,
+        created_at: CREATED_AT,
+        expires_at: EXPIRES_AT,
+        r#match: None,
     };
-    Json(Ticket { id, ..ticket(region, interests, Some(matched)) })
+    let location = format!("/v1/tickets/{}", ticket.id);
+    (StatusCode::CREATED, [(header::LOCATION, location)], Json(ticket)).into_response()
+}
+
+async fn read_ticket(headers: HeaderMap, Path(id): Path<TicketId>) -> Response {
+    if !is_known(&headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    let matched = Match {
+        id,
+        partner: Partner { user: "r0123abcd-hu42186" },
+        shared_interests: ["dance", "pop", "rock"],
+        similarity: 0.428_571_428_571_428_55,
+        region: "kr.gyeonggi",
+        made_at: MADE_AT,
+    };
+    let ticket = Ticket {
+        id,
+        state: "matched",
+        region: "kr.gyeonggi".to_owned(),
+        interests: INTERESTS.map(str::to_owned).into(),
+        created_at: CREATED_AT,
+        expires_at: EXPIRES_AT,
+        r#match: Some(matched),
+    };
+    Json(ticket).into_response()
 }
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let listener = tokio::net::TcpListener::bind(Args::parse().listen).await?;
-    let address = listener.local_addr()?;
+    let listen = Args::parse().listen;
+    // As `service::http::bind`: a burst must not meet a shorter queue here.
+    let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(listen)?;
+    let listener = socket.listen(4_096)?;
     #[allow(clippy::print_stdout, reason = "whoever starts it reads where it is")]
     {
-        println!("bare axum listens on http://{address}");
+        println!("bare axum listens on http://{}", listener.local_addr()?);
     }
-    let router = Router::new().route("/v1/tickets", post(create)).route("/v1/tickets/{id}", get(read));
+    let router =
+        Router::new().route("/v1/tickets", post(create_ticket)).route("/v1/tickets/{id}", get(read_ticket));
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
