@@ -41,7 +41,8 @@ fn ticket(region: Region, interests: InterestSet, r#match: Option<Match>) -> Tic
 }
 
 async fn create(headers: HeaderMap, Json(wish): Json<Wish>) -> impl IntoResponse {
-    let known = headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Bearer dev."));
+    let known =
+        headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Bearer dev."));
     let ticket = ticket(wish.region, wish.interests, None);
     let status = if known { StatusCode::CREATED } else { StatusCode::UNAUTHORIZED };
     (status, [(header::LOCATION, format!("/v1/tickets/{}", ticket.id))], Json(ticket))
