@@ -2,7 +2,7 @@
 //! metrics. What it costs is what axum costs; `cargo xtask load` measures a Dovetail server against it.
 //!
 //! It does what no server of this API can leave out: headers, path and JSON read, JSON of the same shape and size
-//! written, on the same runtime. Interests are plain text here, and nobody waits: that is Dovetail's own work.
+//! written, with the same runtime and allocator. Interests are plain text here, and nobody waits: that is Dovetail's own work.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +17,10 @@ use clap::Parser;
 use proto::TicketId;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpSocket;
+
+/// As in `standalone`: an allocator is no merit of either.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A bare axum server that answers POST and GET of tickets at once, with nothing behind them.
 #[derive(Parser)]

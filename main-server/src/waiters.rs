@@ -18,7 +18,7 @@ use tokio::time::MissedTickBehavior;
 use crate::problem::Refusal;
 
 /// Reads of ticket state share queries.
-const READ_BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000 };
+const READ_BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(10) };
 /// The most tickets in one query of the reader.
 const READ_BATCH: usize = 1_000;
 /// How often all tickets with a waiter are read.

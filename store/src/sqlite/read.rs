@@ -36,7 +36,7 @@ const MATCHES_OF_USER: &str = concat!(
 const MATCH_OF_USER: &str =
     concat!(match_view!(), "WHERE m.id = ?1 AND p.user = ?2 AND p.made_at = m.made_at AND p.match_id = m.id");
 
-/// `?1` ids, `?2` and `?3` as [`avoided_partners`].
+/// `?1` ids, `?2` as [`avoided_partners`].
 const POOL_TICKETS: &str = concat!(
     "SELECT id, user, region, interests, created_at, expires_at, ",
     avoided_partners!("tickets.user"),
@@ -115,7 +115,6 @@ impl SqliteStore {
         let rows = sqlx::query(POOL_TICKETS)
             .bind(ids_to_json(ids)?)
             .bind(duration_to_db(self.rules.no_rematch_for))
-            .bind(Rules::MAX_AVOIDED_PARTNERS)
             .fetch_all(&self.reader)
             .await?;
         rows.iter()

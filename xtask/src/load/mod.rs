@@ -111,12 +111,28 @@ async fn sample(
     let command = generator.pinning.server(program, arguments);
     let server = Server::start(command, &files.with_extension("log")).await?;
     let before = usage::cpu_time(server.pid)?;
-    let Played { report, faulty } = generator.play(&server.url, files).await?;
-    let cpu: Duration = usage::cpu_time(server.pid)?.saturating_sub(before);
+    let mut course = usage::Course::default();
+    let Played { report, faulty } = tokio::select! {
+        played = generator.play(&server.url, files) => played?,
+        lost = course.follow(server.pid) => match lost {
+            Err(error) => return Err(error.context("the server is gone")),
+        },
+    };
+    let cpu = usage::cpu_time(server.pid)?.saturating_sub(before);
     let peak_bytes = usage::peak_memory_bytes(server.pid)?;
     server.end().await?;
-    let drain_seconds = report.elapsed_seconds - generator.trace.seconds();
-    Ok(Sample { report, faulty, cpu_seconds: cpu.as_secs_f64(), peak_bytes, drain_seconds })
+    // When the last match was made, at the latest. What follows is waiting for tickets to expire.
+    let last_wait = report.wait_ms.max.or(report.accept_ms.max).unwrap_or_default();
+    let last_match = Duration::from_secs_f64(generator.trace.seconds() + last_wait / 1_000.0);
+    let cpu_to_last_match = course.at(last_match).map_or(cpu, |then| then.saturating_sub(before));
+    Ok(Sample {
+        faulty,
+        cpu_seconds: cpu.as_secs_f64(),
+        cpu_seconds_to_last_match: cpu_to_last_match.as_secs_f64(),
+        peak_bytes,
+        drain_seconds: report.elapsed_seconds - generator.trace.seconds(),
+        report,
+    })
 }
 
 fn fresh_folder(path: &Path) -> anyhow::Result<PathBuf> {

@@ -14,6 +14,8 @@ pub(super) struct Sample {
     pub(super) faulty: bool,
     /// User and kernel time, from when the server listened until the last phone was done.
     pub(super) cpu_seconds: f64,
+    /// The part of it that was used before only tickets that expire were left.
+    pub(super) cpu_seconds_to_last_match: f64,
     /// The most memory at one time.
     pub(super) peak_bytes: u64,
     /// From the last request to the last settled ticket.
@@ -32,6 +34,11 @@ pub(super) struct Run {
 impl Run {
     fn ratio(&self) -> f64 {
         self.dovetail.cpu_seconds / self.bare.cpu_seconds
+    }
+
+    /// Without what the server costs while it waits for tickets to expire, which bare axum never does.
+    fn ratio_to_last_match(&self) -> f64 {
+        self.dovetail.cpu_seconds_to_last_match / self.bare.cpu_seconds
     }
 
     /// What never may happen and did.
@@ -87,8 +94,10 @@ const ROWS: &[Row] = &[
     Row("send lag p99 ms", 1, |run| run.dovetail.report.send_lag_ms.p99),
     Row("send lag max ms", 1, |run| run.dovetail.report.send_lag_ms.max),
     Row("server CPU s", 2, |run| Some(run.dovetail.cpu_seconds)),
+    Row("CPU s to last match", 2, |run| Some(run.dovetail.cpu_seconds_to_last_match)),
     Row("bare axum CPU s", 2, |run| Some(run.bare.cpu_seconds)),
     Row("CPU ratio", 2, |run| Some(run.ratio())),
+    Row("CPU ratio to last match", 2, |run| Some(run.ratio_to_last_match())),
     Row("bare accept p99 ms", 1, |run| run.bare.report.accept_ms.p99),
     Row("bare send lag p99 ms", 1, |run| run.bare.report.send_lag_ms.p99),
     Row("machine load before", 2, |run| Some(run.busy)),
@@ -108,12 +117,12 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The table: medians, then each run.
 pub(super) fn render(runs: &[Run]) -> String {
-    let mut lines = vec![format!("{:<22}{:>12}   {}", "", "median", "each run")];
+    let mut lines = vec![format!("{:<24}{:>12}   {}", "", "median", "each run")];
     for Row(name, decimals, value) in ROWS {
         let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.decimals$}"));
         let each: Vec<String> = runs.iter().map(|run| cell(value(run))).collect();
         let middle = cell(median(runs.iter().filter_map(value)));
-        lines.push(format!("{name:<22}{middle:>12}   {}", each.join("  ")));
+        lines.push(format!("{name:<24}{middle:>12}   {}", each.join("  ")));
     }
     lines.join("\n") + "\n"
 }
@@ -140,7 +149,14 @@ mod tests {
             "elapsed_seconds": 1.0, "retries": 0, "errors": errors
         });
         let report = serde_json::from_value(report).unwrap();
-        Sample { report, faulty: false, cpu_seconds, peak_bytes: 1 << 20, drain_seconds: 0.5 }
+        Sample {
+            report,
+            faulty: false,
+            cpu_seconds,
+            cpu_seconds_to_last_match: cpu_seconds,
+            peak_bytes: 1 << 20,
+            drain_seconds: 0.5,
+        }
     }
 
     fn run(cpu_seconds: f64) -> Run {
@@ -153,7 +169,7 @@ mod tests {
         assert_eq!(median([4.0, 1.0].into_iter()), Some(2.5));
         assert_eq!(median(std::iter::empty()), None);
         let table = render(&[run(2.0), run(9.0), run(3.0)]);
-        let ratio = table.lines().find(|line| line.starts_with("CPU ratio")).unwrap();
+        let ratio = table.lines().find(|line| line.starts_with("CPU ratio ")).unwrap();
         assert_eq!(
             ratio.split_whitespace().collect::<Vec<_>>(),
             ["CPU", "ratio", "3.00", "2.00", "9.00", "3.00"]
