@@ -2,12 +2,14 @@
 //! metrics. What it costs is what axum costs; `cargo xtask load` measures a Dovetail server against it.
 //!
 //! It does what no server of this API can leave out: headers, path and JSON read, JSON of the same shape and size
-//! written, with the same runtime and allocator. Interests are plain text here, and nobody waits: that is Dovetail's own work.
+//! written, with the same runtime and allocator. Interests are plain text here: reading more into them is Dovetail's
+//! own work.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -16,7 +18,6 @@ use axum::{Json, Router};
 use clap::Parser;
 use proto::TicketId;
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpSocket;
 
 /// As in `standalone`: an allocator is no merit of either.
 #[global_allocator]
@@ -28,6 +29,9 @@ struct Args {
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "IP:PORT")]
     listen: SocketAddr,
+    /// How long a GET is held before it is answered, as a long poll is: the same phones then hold as many connections
+    #[arg(long, default_value = "0s", value_parser = humantime::parse_duration, value_name = "TIME")]
+    hold: Duration,
 }
 
 #[derive(Deserialize)]
@@ -94,9 +98,12 @@ async fn create_ticket(headers: HeaderMap, Json(wish): Json<Wish>) -> Response {
     (StatusCode::CREATED, [(header::LOCATION, location)], Json(ticket)).into_response()
 }
 
-async fn read_ticket(headers: HeaderMap, Path(id): Path<TicketId>) -> Response {
+async fn read_ticket(State(hold): State<Duration>, headers: HeaderMap, Path(id): Path<TicketId>) -> Response {
     if !is_known(&headers) {
         return StatusCode::UNAUTHORIZED.into_response();
+    }
+    if !hold.is_zero() {
+        tokio::time::sleep(hold).await;
     }
     let matched = Match {
         id,
@@ -120,18 +127,17 @@ async fn read_ticket(headers: HeaderMap, Path(id): Path<TicketId>) -> Response {
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let listen = Args::parse().listen;
-    // As `service::http::bind`: a burst must not meet a shorter queue here.
-    let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    socket.bind(listen)?;
-    let listener = socket.listen(4_096)?;
+    let args = Args::parse();
+    service::http::raise_open_files();
+    let listener = service::http::bind("--listen", args.listen).map_err(std::io::Error::other)?;
     #[allow(clippy::print_stdout, reason = "whoever starts it reads where it is")]
     {
         println!("bare axum listens on http://{}", listener.local_addr()?);
     }
-    let router =
-        Router::new().route("/v1/tickets", post(create_ticket)).route("/v1/tickets/{id}", get(read_ticket));
+    let router = Router::new()
+        .route("/v1/tickets", post(create_ticket))
+        .route("/v1/tickets/{id}", get(read_ticket))
+        .with_state(args.hold);
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });

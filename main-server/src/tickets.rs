@@ -33,9 +33,7 @@ pub(crate) async fn read_ticket(
     if wait.is_zero() {
         return Ok(Json(api.waiters.read(id, &user).await?));
     }
-    // Subscribe, then read, then wait: a ticket that settles in between is not missed.
-    let mut changes = api.waiters.subscribe(id);
-    let ticket = api.waiters.read(id, &user).await?;
+    let (ticket, mut changes) = api.waiters.follow(id, &user).await?;
     if ticket.state.is_final() {
         return Ok(Json(ticket));
     }

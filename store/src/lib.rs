@@ -52,6 +52,9 @@ pub trait Store: Send + Sync + 'static {
     /// The tickets with these ids, in no particular order; unknown ids are left out.
     async fn tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>>;
 
+    /// Those of these tickets that have settled, in no particular order.
+    async fn settled_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>>;
+
     /// The user's waiting ticket, else the last one that settled within [`Rules::RESUME_WINDOW`].
     async fn current_ticket(&self, user: &UserId) -> Result<Option<Ticket>>;
 

@@ -118,6 +118,10 @@ impl Store for SqliteStore {
         timed("tickets", self.read_tickets(ids)).await
     }
 
+    async fn settled_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
+        timed("settled_tickets", self.read_settled(ids)).await
+    }
+
     async fn current_ticket(&self, user: &UserId) -> Result<Option<Ticket>> {
         timed("current_ticket", self.read_current(user)).await
     }

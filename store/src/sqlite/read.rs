@@ -16,6 +16,11 @@ const NOW: &str = concat!("SELECT ", now_ms!());
 
 const TICKETS: &str = concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
 
+const SETTLED_TICKETS: &str = concat!(
+    ticket_view!(),
+    "WHERE t.state <> 'waiting' AND t.id IN (SELECT unhex(value) FROM json_each(?1))"
+);
+
 const WAITING_OF_USER: &str = concat!(ticket_view!(), "WHERE t.user = ?1 AND t.state = 'waiting'");
 
 /// `?2` the resume window.
@@ -59,6 +64,11 @@ impl SqliteStore {
 
     pub(super) async fn read_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
         let rows = sqlx::query(TICKETS).bind(ids_to_json(ids)?).fetch_all(&self.reader).await?;
+        rows.iter().map(ticket_from).collect()
+    }
+
+    pub(super) async fn read_settled(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
+        let rows = sqlx::query(SETTLED_TICKETS).bind(ids_to_json(ids)?).fetch_all(&self.reader).await?;
         rows.iter().map(ticket_from).collect()
     }
 
