@@ -1,0 +1,15 @@
+//! The real program, as a child process, over real sockets: what a phone and an operator see.
+//!
+//! Tests speak of apps, users, tickets and matches. They wait for conditions with a deadline and never sleep.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod app;
+mod http;
+mod process;
+mod raw;
+mod sse;
+mod user;
+mod wait;
+
+mod contract;

@@ -1,0 +1,20 @@
+//! Waiting for a condition, with a deadline.
+
+use std::future::Future;
+use std::time::Duration;
+
+/// Long enough for anything that happens at all, on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What `condition` answers; the test fails when that takes longer than `deadline`.
+pub(crate) async fn within<T>(deadline: Duration, what: &str, condition: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(deadline, condition).await {
+        Ok(answer) => answer,
+        Err(_) => panic!("{what}: not within {deadline:?}"),
+    }
+}
+
+/// What `condition` answers; the test fails when that never happens.
+pub(crate) async fn until<T>(what: &str, condition: impl Future<Output = T>) -> T {
+    within(PATIENCE, what, condition).await
+}
