@@ -13,6 +13,7 @@ mod events;
 mod matches;
 mod observe;
 mod problem;
+mod query;
 mod tickets;
 mod waiters;
 

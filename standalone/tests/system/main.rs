@@ -12,4 +12,11 @@ mod sse;
 mod user;
 mod wait;
 
+mod bad_input;
 mod contract;
+mod full_pool;
+mod idempotency;
+mod operating;
+mod restarting;
+mod starting;
+mod stopping;
