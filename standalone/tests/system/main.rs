@@ -16,6 +16,7 @@ mod bad_input;
 mod contract;
 mod full_pool;
 mod idempotency;
+mod ledger;
 mod operating;
 mod restarting;
 mod starting;
