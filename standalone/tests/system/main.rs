@@ -3,6 +3,10 @@
 //! Tests speak of apps, users, tickets and matches. They wait for conditions with a deadline and never sleep.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the harness shows what a failed test needs; it is captured otherwise"
+)]
 
 mod app;
 mod http;

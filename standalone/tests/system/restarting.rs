@@ -30,7 +30,7 @@ async fn goes_on_after(end: End) {
     assert_eq!(cy.read(&waiting.id).await, waiting, "goes on waiting");
     assert_eq!(cy.press(&wish("kr.busan", &["folk"])).await.expect::<Ticket>(200), waiting);
     assert_eq!(di.read(&withdrawn.id).await, withdrawn);
-    assert_eq!(ana.matches().await, [made.clone()]);
+    assert_eq!(ana.matches().await, std::slice::from_ref(&made));
     assert_eq!(bo.get(&format!("/v1/matches/{}", made.id)).await.expect::<Match>(200).partner.user, "ana");
     let again: Ticket = ana.press_with(&keyed, &wish("kr.seoul", &["jazz"])).await.expect(200);
     assert_eq!(again.r#match, Some(made), "the key is still known");

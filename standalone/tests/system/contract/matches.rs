@@ -46,7 +46,7 @@ async fn a_match_is_the_same_for_both_and_wherever_it_is_read() {
     let made = meet(&ana, &bo).await;
     let path = format!("/v1/matches/{}", made.id);
     assert_eq!(ana.get(&path).await.expect::<Match>(200), made);
-    assert_eq!(ana.matches().await, [made.clone()]);
+    assert_eq!(ana.matches().await, std::slice::from_ref(&made));
     let of_bo: Match = bo.get(&path).await.expect(200);
     assert_eq!(of_bo.partner.user, "ana");
     assert_eq!(Match { partner: made.partner.clone(), ..of_bo.clone() }, made);
