@@ -19,12 +19,6 @@ use crate::cargo::{build, cargo, workspace};
 
 /// `cargo xtask test`
 #[derive(Debug, clap::Args)]
-#[command(
-    long_about = "Builds and runs every test: unit, integration and doc tests of each crate, and the tidy tests \
-                  (part xtask). All parts run, also after a failure. The last line is `N passed, N failed`; a part \
-                  that does not build, or a test program that dies, counts as one failed.\n\n\
-                  Exit code: 0 when nothing failed, 1 otherwise, 2 when the command could not be carried out."
-)]
 pub(crate) struct Args {
     /// Crates to test, as in `cargo xtask test store xtask`; without any, all of them
     #[arg(value_name = "PART")]
@@ -50,24 +44,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     };
     let began = Instant::now();
     let mut tally = Tally::default();
-    match build_tests(&workspace, &selection) {
+    let built = build_tests(&workspace, &selection);
+    tally.add_time(BUILD, began.elapsed());
+    match built {
         Ok(programs) => {
-            tally.add_time(BUILD, began.elapsed());
             let mut command = cargo();
             command.args(["test", "--locked", "--all-targets"]).args(&selection);
             stream(&workspace, command, &programs, &mut tally)?;
+            if parts.iter().any(|part| part.targets.iter().any(|target| target.doctest)) {
+                let mut command = cargo();
+                command.args(["test", "--locked", "--doc"]).args(&selection);
+                stream(&workspace, command, &Programs::new(), &mut tally)?;
+            }
         }
         Err(error) => {
             println!("{error:#}");
-            tally.add_time(BUILD, began.elapsed());
             tally.fail(BUILD);
         }
-    }
-    let has_docs = parts.iter().any(|part| part.targets.iter().any(|target| target.doctest));
-    if has_docs && !tally.has_failed(BUILD) {
-        let mut command = cargo();
-        command.args(["test", "--locked", "--doc"]).args(&selection);
-        stream(&workspace, command, &Programs::new(), &mut tally)?;
     }
     print!("\n{}", tally.render(began.elapsed()));
     Ok(if tally.failed() == 0 { Verdict::Good } else { Verdict::Bad })
@@ -109,7 +102,8 @@ fn stream(
     // The pipe ends when nobody can write to it any more: this process neither.
     drop(command);
 
-    let mut part = "(cargo)".to_owned();
+    // Until the first heading cargo looks at what is built.
+    let mut part = BUILD.to_owned();
     let mut waits_for_result = false;
     let mut since = Instant::now();
     let failed_before = tally.failed();
@@ -136,7 +130,7 @@ fn stream(
     }
     close(tally, &part, waits_for_result, since.elapsed());
     if !running.wait()?.success() && tally.failed() == failed_before {
-        tally.fail("(cargo)");
+        tally.fail(BUILD);
     }
     Ok(())
 }
