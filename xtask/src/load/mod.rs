@@ -1,0 +1,155 @@
+//! `cargo xtask load`: what a server costs under load, beside what axum alone costs under the same load.
+//!
+//! Each run plays the trace against a new standalone server with an empty data folder, then against the bare server
+//! of `main-server/examples/bare_axum.rs`. CPU is read from the kernel, from when the server listens until the last
+//! phone is done; times are what the phones saw.
+
+mod machine;
+mod play;
+mod process;
+mod summary;
+mod usage;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use cargo_metadata::Metadata;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::machine::{Machine, Pinning};
+use self::play::{Generator, Played, Trace};
+use self::process::Server;
+use self::summary::{Run, Sample};
+use crate::Verdict;
+use crate::cargo::{build, workspace};
+
+/// `cargo xtask load`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The trace to play, one JSON object a line; without it, replay/traces/sample-1k.ndjson
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// How many times faster than in the trace requests are sent
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    speed: f64,
+    /// How often to measure
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Write the machine, every run's report and the medians to this file
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
+    /// Keep the server on the first half of the processors and the phones on the other half
+    #[arg(long)]
+    pin: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
+    let workspace = workspace()?;
+    let programs = Programs::build(&workspace)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        tokio::select! {
+            // Whoever is not done is dropped, and with it every process that it started.
+            verdict = measure(args, &workspace, &programs) => verdict,
+            _ = interrupt.recv() => bail!("interrupted"),
+            _ = terminate.recv() => bail!("terminated"),
+        }
+    })
+}
+
+async fn measure(args: &Args, workspace: &Metadata, programs: &Programs) -> anyhow::Result<Verdict> {
+    let path = args.trace.clone().unwrap_or_else(|| {
+        workspace.workspace_root.join("replay/traces/sample-1k.ndjson").into_std_path_buf()
+    });
+    let trace = Trace::look_at(&path, args.speed)?;
+    let machine = Machine::read()?;
+    let pinning = if args.pin { machine.split()? } else { Pinning::default() };
+    let generator = Generator { program: &programs.replay, trace: &trace, pinning: &pinning };
+    let folder = workspace.target_directory.join("load").into_std_path_buf();
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    let command = format!("cargo xtask {}", command.join(" "));
+    println!("{command}\n{machine}\n{trace}\n{pinning}");
+
+    let mut runs = Vec::new();
+    for number in 1..=args.runs {
+        let folder = fresh_folder(&folder.join(format!("run-{number}")))?;
+        let busy = machine::busy()?;
+        println!("run {number} of {}: standalone, then bare_axum", args.runs);
+        let data = folder.join("data").display().to_string();
+        let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.as_str()];
+        let dovetail =
+            sample(&generator, &programs.standalone, &arguments, &folder.join("standalone")).await?;
+        std::fs::remove_dir_all(&data).with_context(|| format!("cannot remove {data}"))?;
+        let bare =
+            sample(&generator, &programs.bare_axum, &["--listen", "127.0.0.1:0"], &folder.join("bare_axum"))
+                .await?;
+        runs.push(Run { busy, dovetail, bare });
+    }
+
+    println!("\n{}", summary::render(&runs));
+    if let Some(out) = &args.json {
+        let text = serde_json::to_string_pretty(&summary::json(&command, &machine, &trace, &runs))?;
+        std::fs::write(out, text + "\n").with_context(|| format!("cannot write {}", out.display()))?;
+    }
+    let faults: Vec<String> = runs.iter().flat_map(Run::faults).collect();
+    for fault in &faults {
+        println!("FAULT: {fault}");
+    }
+    Ok(if faults.is_empty() { Verdict::Good } else { Verdict::Bad })
+}
+
+/// Starts a server, plays the trace against it, and ends it.
+async fn sample(
+    generator: &Generator<'_>,
+    program: &Path,
+    arguments: &[&str],
+    files: &Path,
+) -> anyhow::Result<Sample> {
+    let command = generator.pinning.server(program, arguments);
+    let server = Server::start(command, &files.with_extension("log")).await?;
+    let before = usage::cpu_time(server.pid)?;
+    let Played { report, faulty } = generator.play(&server.url, files).await?;
+    let cpu: Duration = usage::cpu_time(server.pid)?.saturating_sub(before);
+    let peak_bytes = usage::peak_memory_bytes(server.pid)?;
+    server.end().await?;
+    let drain_seconds = report.elapsed_seconds - generator.trace.seconds();
+    Ok(Sample { report, faulty, cpu_seconds: cpu.as_secs_f64(), peak_bytes, drain_seconds })
+}
+
+fn fresh_folder(path: &Path) -> anyhow::Result<PathBuf> {
+    let made = || {
+        if path.exists() {
+            std::fs::remove_dir_all(path)?;
+        }
+        std::fs::create_dir_all(path)
+    };
+    made().with_context(|| format!("cannot empty {}", path.display()))?;
+    Ok(path.to_owned())
+}
+
+/// What is run, built with optimisation.
+struct Programs {
+    standalone: PathBuf,
+    replay: PathBuf,
+    bare_axum: PathBuf,
+}
+
+impl Programs {
+    /// In one build, so that all three have the same dependencies with the same features.
+    fn build(workspace: &Metadata) -> anyhow::Result<Self> {
+        let packages = ["--package", "standalone", "--package", "replay", "--package", "main-server"];
+        let targets = ["--bin", "standalone", "--bin", "replay", "--example", "bare_axum"];
+        let arguments = [&["build", "--release", "--locked"], &packages[..], &targets[..]].concat();
+        let built = build(workspace, &arguments)?;
+        let find = |name: &str| {
+            let program =
+                built.iter().find(|artifact| artifact.target.name == name && artifact.executable.is_some());
+            let path = program.and_then(|artifact| artifact.executable.clone());
+            path.map(Into::into).with_context(|| format!("{name} was not built"))
+        };
+        Ok(Self { standalone: find("standalone")?, replay: find("replay")?, bare_axum: find("bare_axum")? })
+    }
+}

@@ -1,0 +1,124 @@
+//! Plays the trace with `replay http` and reads its report.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context as _, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::machine::Pinning;
+
+/// The trace, as far as its length counts here.
+#[derive(Debug, Serialize)]
+pub(super) struct Trace {
+    path: PathBuf,
+    requests: usize,
+    last_at_ms: u64,
+    speed: f64,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    at_ms: u64,
+}
+
+impl Trace {
+    pub(super) fn look_at(path: &Path, speed: f64) -> anyhow::Result<Self> {
+        ensure!(speed.is_finite() && speed > 0.0, "--speed must be a number above 0");
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let mut trace = Self { path: path.to_owned(), requests: 0, last_at_ms: 0, speed };
+        for line in BufReader::new(file).lines() {
+            let request: Request = serde_json::from_str(&line?)
+                .with_context(|| format!("{}: line {} is no request", path.display(), trace.requests + 1))?;
+            trace.requests += 1;
+            trace.last_at_ms = trace.last_at_ms.max(request.at_ms);
+        }
+        ensure!(trace.requests > 0, "{} is empty", path.display());
+        Ok(trace)
+    }
+
+    /// How long requests are sent.
+    pub(super) fn seconds(&self) -> f64 {
+        self.last_at_ms as f64 / 1_000.0 / self.speed
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, seconds) = (self.path.display(), self.seconds());
+        write!(f, "trace: {path}, {} requests in {seconds:.1} s", self.requests)
+    }
+}
+
+/// What `replay http --json` holds, as far as it is shown here. Its README says what each member means.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Report {
+    pub(super) accepted: u64,
+    pub(super) rejected: u64,
+    pub(super) failed: u64,
+    pub(super) matched: u64,
+    pub(super) expired: u64,
+    pub(super) unsettled: u64,
+    pub(super) matched_with_strangers: u64,
+    pub(super) double_matched: u64,
+    pub(super) self_matched: u64,
+    pub(super) told_one_side: u64,
+    pub(super) similarity_sum: f64,
+    pub(super) accept_ms: Spread,
+    pub(super) wait_ms: Spread,
+    pub(super) send_lag_ms: Spread,
+    pub(super) elapsed_seconds: f64,
+    pub(super) retries: u64,
+    pub(super) errors: BTreeMap<String, u64>,
+}
+
+/// Null when nothing was measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Spread {
+    pub(super) p50: Option<f64>,
+    pub(super) p99: Option<f64>,
+    pub(super) max: Option<f64>,
+}
+
+/// One play of the trace.
+pub(super) struct Played {
+    pub(super) report: Report,
+    /// Whether `replay` found something that never may happen.
+    pub(super) faulty: bool,
+}
+
+/// The program that plays phones.
+pub(super) struct Generator<'g> {
+    pub(super) program: &'g Path,
+    pub(super) trace: &'g Trace,
+    pub(super) pinning: &'g Pinning,
+}
+
+impl Generator<'_> {
+    /// Plays the trace against a server; the report and the pairs stay at `files`, each with its ending.
+    pub(super) async fn play(&self, url: &str, files: &Path) -> anyhow::Result<Played> {
+        let json = files.with_extension("json");
+        let (trace, json_name) = (self.trace.path.display().to_string(), json.display().to_string());
+        let pairs = files.with_extension("pairs.ndjson").display().to_string();
+        let speed = self.trace.speed.to_string();
+        let mut arguments = vec!["http", "--url", url, "--trace", &trace, "--speed", &speed];
+        arguments.extend(["--json", &json_name, "--pairs", &pairs]);
+        println!("  replay {}", arguments.join(" "));
+        let mut command = self.pinning.phones(self.program, &arguments);
+        command.stdin(Stdio::null()).stdout(File::create(files.with_extension("txt"))?);
+        let mut child = tokio::process::Command::from(command).kill_on_drop(true).spawn()?;
+        let status = child.wait().await?;
+        let faulty = match status.code() {
+            Some(0) => false,
+            Some(1) => true,
+            Some(_) | None => bail!("replay could not make the run: {status}"),
+        };
+        let text = std::fs::read_to_string(&json).with_context(|| format!("cannot read {json_name}"))?;
+        let report = serde_json::from_str(&text).with_context(|| format!("{json_name} is no report"))?;
+        Ok(Played { report, faulty })
+    }
+}
