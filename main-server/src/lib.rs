@@ -14,6 +14,7 @@ mod fresh;
 mod matches;
 mod observe;
 mod problem;
+mod query;
 mod tickets;
 mod waiters;
 

@@ -101,7 +101,7 @@ impl ShardTask {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Admit(tickets) => tickets.into_iter().for_each(|ticket| self.admit(ticket)),
+            Message::Admit(tickets) => tickets.iter().for_each(|ticket| self.admit(ticket)),
             Message::Withdraw(tickets) => {
                 for (id, expires_at) in tickets {
                     self.tell(Command::Withdraw { id: engine_id(id), expires_at: time_of(expires_at) });
@@ -115,7 +115,7 @@ impl ShardTask {
         }
     }
 
-    fn admit(&mut self, ticket: PoolTicket) {
+    fn admit(&mut self, ticket: &PoolTicket) {
         let (id, created_at) = (ticket.id, ticket.created_at);
         self.tell(Command::Admit(engine_ticket(ticket)));
         if self.events.contains(&Event::Admitted(engine_id(id))) {

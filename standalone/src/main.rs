@@ -4,6 +4,7 @@ mod args;
 mod banner;
 mod process;
 
+use std::num::NonZero;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -31,6 +32,9 @@ fn main() -> ExitCode {
 
 fn start(args: &Args) -> anyhow::Result<ExitCode> {
     service::telemetry::start_logging(&args.log)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    // SQLite works on threads of its own: a core is left to them.
+    let workers = cores.saturating_sub(1).max(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     runtime.block_on(process::run(args))
 }

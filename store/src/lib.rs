@@ -58,6 +58,9 @@ pub trait Store: Send + Sync + 'static {
     /// The user's waiting ticket, else the last one that settled within [`Rules::RESUME_WINDOW`].
     async fn current_ticket(&self, user: &UserId) -> Result<Option<Ticket>>;
 
+    /// The ticket that the user's idempotency key names, when the key is within [`Rules::KEY_LIFE`].
+    async fn keyed_ticket(&self, user: &UserId, key: &str) -> Result<Option<Ticket>>;
+
     /// Up to `limit` of the user's matches, newest first, older than the cursor.
     async fn matches(&self, user: &UserId, before: Option<MatchCursor>, limit: u32) -> Result<Vec<Match>>;
 

@@ -16,8 +16,21 @@ use clap::Parser;
 #[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 110)]
 enum Command {
     /// Build and run every test, then print the time of each part and how many passed
+    ///
+    /// A part is a crate: its unit tests, integration tests and doc tests; the tidy tests are of part xtask. All parts
+    /// run, also after a failure. What does not build, and a test program that dies, count as one failed. The last line
+    /// is `N passed, N failed`.
+    ///
+    /// Exit code: 0 when nothing failed, 1 otherwise, 2 when the command could not be carried out.
     Test(test::Args),
     /// Measure a server under load, and the same load on a bare axum server
+    ///
+    /// Each run starts a release build of standalone with an empty data folder, plays the trace against it as phones
+    /// would, and then against a bare axum server that answers at once: what that one costs is what HTTP costs. Prints
+    /// the median and each run of times, matches, CPU and memory. Tickets that nobody fits are waited for until they
+    /// expire, a minute after the trace's end. Logs, reports and pairs stay in target/load. Needs Linux.
+    ///
+    /// Exit code: 0 when nothing happened that never may, 1 otherwise (it is named), 2 when it could not be measured.
     Load(load::Args),
 }
 

@@ -126,6 +126,10 @@ impl Store for SqliteStore {
         timed("current_ticket", self.read_current(user)).await
     }
 
+    async fn keyed_ticket(&self, user: &UserId, key: &str) -> Result<Option<Ticket>> {
+        timed("keyed_ticket", self.read_keyed(user, key)).await
+    }
+
     async fn matches(&self, user: &UserId, before: Option<MatchCursor>, limit: u32) -> Result<Vec<Match>> {
         timed("matches", self.read_matches(user, before, limit)).await
     }

@@ -21,6 +21,9 @@ pub enum SqliteLocation {
 
 /// Page cache of each connection: 64 MiB (negative: in KiB). The default of 2 MiB does not hold the indexes of a burst.
 const CACHE_SIZE: &str = "-65536";
+/// The log is copied into the database when it holds this many pages (32 MiB): a burst rewrites the same pages often,
+/// and each is copied once a checkpoint.
+const CHECKPOINT_PAGES: &str = "8192";
 /// How long a statement waits for a lock. Only a backup or another program's reader ever holds one.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a call waits for the connection before it fails as unavailable.
@@ -43,6 +46,7 @@ impl SqliteStore {
             .synchronous(SqliteSynchronous::Full)
             .pragma("cache_size", CACHE_SIZE)
             .pragma("temp_store", "MEMORY")
+            .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
             .busy_timeout(BUSY_TIMEOUT);
         let (writer, reader) = connect(location, options).await.map_err(|error| explain(location, error))?;
         prepare(&writer, &rules).await.map_err(|error| explain(location, error))?;

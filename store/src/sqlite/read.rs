@@ -31,6 +31,14 @@ const LAST_SETTLED_OF_USER: &str = concat!(
     " - ?2 ORDER BY t.settled_at DESC, t.id DESC LIMIT 1"
 );
 
+/// `?2` the key, `?3` the life of a key.
+const KEYED_OF_USER: &str = concat!(
+    ticket_view!(),
+    "WHERE t.id = (SELECT ticket_id FROM ticket_keys WHERE user = ?1 AND key = ?2 AND created_at > ",
+    now_ms!(),
+    " - ?3)"
+);
+
 /// `?2`, `?3` the cursor, `?4` the limit.
 const MATCHES_OF_USER: &str = concat!(
     match_view!(),
@@ -84,6 +92,16 @@ impl SqliteStore {
                     .await?
             }
         };
+        Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
+    }
+
+    pub(super) async fn read_keyed(&self, user: &UserId, key: &str) -> Result<Option<Ticket>> {
+        let row = sqlx::query(KEYED_OF_USER)
+            .bind(user.as_str())
+            .bind(key)
+            .bind(duration_to_db(Rules::KEY_LIFE))
+            .fetch_optional(&self.reader)
+            .await?;
         Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
     }
 

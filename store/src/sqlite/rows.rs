@@ -127,7 +127,7 @@ pub(super) fn pool_ticket(user: UserId, ticket: &Ticket, avoided: &str) -> Resul
         id: ticket.id,
         user,
         region: ticket.region.clone(),
-        interests: ticket.interests.keys().map(str::to_owned).collect(),
+        interests: ticket.interests.clone(),
         created_at: ticket.created_at,
         expires_at: ticket.expires_at,
         avoid,

@@ -33,20 +33,26 @@ const READ_PAIRS: &str = concat!(
 
 const COLUMNS_A_TICKET: usize = 7;
 
+/// Writes matches, their participants and the final state of their tickets, in one call to the database.
+///
 /// `?1` rows of match id, region, shared, similarity, ticket a, user a, ticket b, user b; `?2` the moment.
-const INSERT_MATCHES: &str = "INSERT INTO matches (id, region, shared, similarity, made_at) \
-     SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1)";
+const WRITE_MATCHES: &str = "
+INSERT INTO matches (id, region, shared, similarity, made_at)
+SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1);
 
-const INSERT_PARTICIPANTS: &str = "INSERT INTO match_participants (ticket_id, match_id, user, partner, made_at) \
-     SELECT unhex(value ->> 4), unhex(value ->> 0), value ->> 5, value ->> 7, ?2 FROM json_each(?1) \
-     UNION ALL \
-     SELECT unhex(value ->> 6), unhex(value ->> 0), value ->> 7, value ->> 5, ?2 FROM json_each(?1)";
+INSERT INTO match_participants (ticket_id, match_id, user, partner, made_at)
+SELECT unhex(value ->> 4), unhex(value ->> 0), value ->> 5, value ->> 7, ?2 FROM json_each(?1)
+UNION ALL
+SELECT unhex(value ->> 6), unhex(value ->> 0), value ->> 7, value ->> 5, ?2 FROM json_each(?1);
 
-const SETTLE_MATCHED: &str = "UPDATE tickets SET state = 'matched', settled_at = ?2, match_id = won.match_id \
-     FROM (SELECT unhex(value ->> 4) AS ticket_id, unhex(value ->> 0) AS match_id FROM json_each(?1) \
-           UNION ALL \
-           SELECT unhex(value ->> 6), unhex(value ->> 0) FROM json_each(?1)) AS won \
-     WHERE tickets.id = won.ticket_id AND tickets.state = 'waiting'";
+UPDATE tickets SET state = 'matched', settled_at = ?2, match_id = won.match_id
+FROM (SELECT unhex(value ->> 4) AS ticket_id, unhex(value ->> 0) AS match_id FROM json_each(?1)
+      UNION ALL
+      SELECT unhex(value ->> 6), unhex(value ->> 0) FROM json_each(?1)) AS won
+WHERE tickets.id = won.ticket_id AND tickets.state = 'waiting'";
+
+/// Rows that [`WRITE_MATCHES`] changes a match: itself, two participants, two tickets.
+const ROWS_A_MATCH: u64 = 5;
 
 const CANCEL: &str = concat!(
     "UPDATE tickets SET state = 'cancelled', settled_at = ",
@@ -220,15 +226,12 @@ fn decide(
     Ok(matched)
 }
 
-/// Writes decided matches. Anything but two tickets a match rolls the whole batch back.
+/// Writes decided matches. Anything but two tickets a match rolls the whole batch back: inserts change a row each or
+/// fail, so a sum that falls short means that a ticket was not waiting any more.
 async fn write_matches(transaction: &mut Transaction, won: &[Won], made_at: i64) -> Result<()> {
-    let rows = to_json(&won)?;
-    sqlx::query(INSERT_MATCHES).bind(&rows).bind(made_at).execute(&mut **transaction).await?;
-    let seated =
-        sqlx::query(INSERT_PARTICIPANTS).bind(&rows).bind(made_at).execute(&mut **transaction).await?;
-    let settled = sqlx::query(SETTLE_MATCHED).bind(&rows).bind(made_at).execute(&mut **transaction).await?;
-    let expected = 2 * won.len() as u64;
-    if seated.rows_affected() != expected || settled.rows_affected() != expected {
+    let written =
+        sqlx::query(WRITE_MATCHES).bind(to_json(&won)?).bind(made_at).execute(&mut **transaction).await?;
+    if written.rows_affected() != ROWS_A_MATCH * won.len() as u64 {
         return Err(StoreError::Contradiction("a match did not settle exactly two tickets"));
     }
     Ok(())

@@ -83,7 +83,8 @@ pub async fn an_engine_reads_what_waits_in_its_shard(world: &World) {
         late,
         "the cancelled one is left out"
     );
-    assert_eq!((read[0].interests.clone(), read[0].user.clone()), (vec!["a".into(), "b".into()], user("u0")));
+    assert_eq!(read[0].interests.keys().collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(read[0].user, user("u0"));
 }
 
 pub async fn loads_count_what_waits(world: &World) {

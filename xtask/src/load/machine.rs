@@ -14,6 +14,8 @@ pub(super) struct Machine {
     /// The processors that this process may use.
     processors: Vec<usize>,
     kernel: String,
+    /// When the measurement began, by the clock on the wall.
+    date: String,
 }
 
 impl Machine {
@@ -24,7 +26,9 @@ impl Machine {
         let allowed = field(&status, "Cpus_allowed_list").unwrap_or_default();
         let processors =
             parse_list(allowed).with_context(|| format!("cannot read the processors {allowed:?}"))?;
-        Ok(Self { cpu, processors, kernel: read("/proc/sys/kernel/osrelease")?.trim().to_owned() })
+        let kernel = read("/proc/sys/kernel/osrelease")?.trim().to_owned();
+        let date = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
+        Ok(Self { cpu, processors, kernel, date })
     }
 
     /// The first half of the processors for the server, the others for the phones.
@@ -37,7 +41,8 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "machine: {} processors, {}, Linux {}", self.processors.len(), self.cpu, self.kernel)
+        let Self { cpu, processors, kernel, date } = self;
+        write!(f, "date: {date}\nmachine: {} processors, {cpu}, Linux {kernel}", processors.len())
     }
 }
 
@@ -115,7 +120,12 @@ mod tests {
     fn processors_are_halved() {
         assert_eq!(parse_list("0-2,5"), Some(vec![0, 1, 2, 5]));
         assert_eq!(parse_list("x"), None);
-        let machine = |processors| Machine { cpu: String::new(), processors, kernel: String::new() };
+        let machine = |processors| Machine {
+            cpu: String::new(),
+            processors,
+            kernel: String::new(),
+            date: String::new(),
+        };
         let pinning = machine(vec![0, 1, 2, 5]).split().unwrap();
         assert_eq!(pinning.0, Some(("0,1".to_owned(), "2,5".to_owned())));
         assert!(machine(vec![7]).split().is_err());

@@ -99,12 +99,14 @@ pub(super) struct Generator<'g> {
 }
 
 impl Generator<'_> {
-    /// Plays the trace against a server; the report stays at `files` with the endings json and txt.
+    /// Plays the trace against a server; the report and the pairs stay at `files`, each with its ending.
     pub(super) async fn play(&self, url: &str, files: &Path) -> anyhow::Result<Played> {
         let json = files.with_extension("json");
         let (trace, json_name) = (self.trace.path.display().to_string(), json.display().to_string());
+        let pairs = files.with_extension("pairs.ndjson").display().to_string();
         let speed = self.trace.speed.to_string();
-        let arguments = ["http", "--url", url, "--trace", &trace, "--speed", &speed, "--json", &json_name];
+        let mut arguments = vec!["http", "--url", url, "--trace", &trace, "--speed", &speed];
+        arguments.extend(["--json", &json_name, "--pairs", &pairs]);
         println!("  replay {}", arguments.join(" "));
         let mut command = self.pinning.phones(self.program, &arguments);
         command.stdin(Stdio::null()).stdout(File::create(files.with_extension("txt"))?);

@@ -20,10 +20,13 @@ use crate::cargo::{build, cargo, workspace};
 /// `cargo xtask test`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Crates to test; without any, all of them
+    /// Crates to test, as in `cargo xtask test store xtask`; without any, all of them
     #[arg(value_name = "PART")]
     parts: Vec<String>,
 }
+
+/// The part that is no crate: building all the others.
+const BUILD: &str = "build";
 
 /// Which program tests which part, by the program's path.
 type Programs = HashMap<String, String>;
@@ -32,7 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     let workspace = workspace()?;
     let parts = select(&workspace, &args.parts)?;
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-    println!("Builds with all their targets, then tests: {}", names.join(", "));
+    println!("builds all targets, then runs the tests of: {}", names.join(", "));
 
     let selection: Vec<&str> = if args.parts.is_empty() {
         vec!["--workspace"]
@@ -41,24 +44,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     };
     let began = Instant::now();
     let mut tally = Tally::default();
-    match build_tests(&workspace, &selection) {
+    let built = build_tests(&workspace, &selection);
+    tally.add_time(BUILD, began.elapsed());
+    match built {
         Ok(programs) => {
-            tally.add_time("(build)", began.elapsed());
             let mut command = cargo();
-            command.args(["test", "--all-targets"]).args(&selection);
+            command.args(["test", "--locked", "--all-targets"]).args(&selection);
             stream(&workspace, command, &programs, &mut tally)?;
+            if parts.iter().any(|part| part.targets.iter().any(|target| target.doctest)) {
+                let mut command = cargo();
+                command.args(["test", "--locked", "--doc"]).args(&selection);
+                stream(&workspace, command, &Programs::new(), &mut tally)?;
+            }
         }
         Err(error) => {
             println!("{error:#}");
-            tally.add_time("(build)", began.elapsed());
-            tally.fail("(build)");
+            tally.fail(BUILD);
         }
-    }
-    let has_docs = parts.iter().any(|part| part.targets.iter().any(|target| target.doctest));
-    if has_docs && !tally.has_failed("(build)") {
-        let mut command = cargo();
-        command.args(["test", "--doc"]).args(&selection);
-        stream(&workspace, command, &Programs::new(), &mut tally)?;
     }
     print!("\n{}", tally.render(began.elapsed()));
     Ok(if tally.failed() == 0 { Verdict::Good } else { Verdict::Bad })
@@ -75,7 +77,7 @@ fn select<'w>(workspace: &'w Metadata, wanted: &[String]) -> anyhow::Result<Vec<
 }
 
 fn build_tests(workspace: &Metadata, selection: &[&str]) -> anyhow::Result<Programs> {
-    let arguments = [&["test", "--all-targets", "--no-run"], selection].concat();
+    let arguments = [&["test", "--locked", "--all-targets", "--no-run"], selection].concat();
     let built = build(workspace, &arguments)?;
     let part_of = |artifact: &cargo_metadata::Artifact| {
         let member = workspace.packages.iter().find(|member| member.id == artifact.package_id)?;
@@ -100,7 +102,8 @@ fn stream(
     // The pipe ends when nobody can write to it any more: this process neither.
     drop(command);
 
-    let mut part = "(cargo)".to_owned();
+    // Until the first heading cargo looks at what is built.
+    let mut part = BUILD.to_owned();
     let mut waits_for_result = false;
     let mut since = Instant::now();
     let failed_before = tally.failed();
@@ -127,7 +130,7 @@ fn stream(
     }
     close(tally, &part, waits_for_result, since.elapsed());
     if !running.wait()?.success() && tally.failed() == failed_before {
-        tally.fail("(cargo)");
+        tally.fail(BUILD);
     }
     Ok(())
 }

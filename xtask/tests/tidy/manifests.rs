@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use cargo_metadata::Package;
 use toml::{Table, Value};
 
 use crate::assert_none;
-use crate::repository::{members, root, text_files, workspace};
+use crate::repository::{TextFile, members, root, text_files};
 
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
@@ -16,6 +17,10 @@ const TWICE: &[(&str, &str)] = &[("rand", "proptest, in tests"), ("rand_chacha",
 fn read(path: &str) -> Table {
     let text = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     text.parse().unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn manifest_of(member: &Package) -> Table {
+    read(&format!("{}/Cargo.toml", member.name))
 }
 
 /// Every dependency of a manifest, of whatever kind and platform.
@@ -45,11 +50,16 @@ fn is_pre_release(version: &str) -> bool {
     version.split('+').next().is_some_and(|version| version.contains('-'))
 }
 
+/// Folders that hold a manifest and are not among the members. Cargo itself refuses a member without one.
+fn forgotten(files: &[TextFile], listed: &BTreeSet<&str>) -> Vec<String> {
+    let found = files.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml"));
+    found.filter(|folder| !listed.contains(folder)).map(str::to_owned).collect()
+}
+
 #[test]
 fn every_folder_with_a_manifest_is_a_member() {
-    let listed: BTreeSet<&str> = members().iter().map(|member| member.name.as_str()).collect();
-    let found = text_files().iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml"));
-    let left: Vec<String> = found.filter(|folder| !listed.contains(folder)).map(str::to_owned).collect();
+    let listed = members().iter().map(|member| member.name.as_str()).collect();
+    let left = forgotten(text_files(), &listed);
     assert_none(&left, "Add it to `members` in Cargo.toml, or delete it: nobody builds it.");
 }
 
@@ -57,26 +67,30 @@ fn every_folder_with_a_manifest_is_a_member() {
 fn every_library_is_used() {
     let used: BTreeSet<&str> =
         members().iter().flat_map(|member| &member.dependencies).map(|used| used.name.as_str()).collect();
-    let is_program = |member: &&&cargo_metadata::Package| member.targets.iter().any(|target| target.is_bin());
+    let has_program = |member: &Package| member.targets.iter().any(|target| target.is_bin());
     let left: Vec<String> = members()
         .iter()
-        .filter(|member| !is_program(member) && !used.contains(member.name.as_str()))
+        .filter(|member| !has_program(member) && !used.contains(member.name.as_str()))
         .map(|member| member.name.to_string())
         .collect();
     assert_none(&left, "Nobody uses this crate, and it has no program: use it or delete it.");
 }
 
+/// Dependencies that state a version of their own.
+fn stated_elsewhere(manifest: &Table) -> Vec<String> {
+    let is_shared = |value: &Value| value.get("workspace").and_then(Value::as_bool) == Some(true);
+    let own = dependencies(manifest).into_iter().filter(|(_, value)| !is_shared(value));
+    own.map(|(name, _)| name).collect()
+}
+
 #[test]
 fn versions_are_stated_once() {
     let mut problems = Vec::new();
-    let mut used = BTreeSet::new();
+    let mut used: BTreeSet<String> = members().iter().map(|member| member.name.to_string()).collect();
     for member in members() {
-        for (name, value) in dependencies(&read(&format!("{}/Cargo.toml", member.name))) {
-            if value.get("workspace").and_then(Value::as_bool) != Some(true) {
-                problems.push(format!("{}: {name}", member.name));
-            }
-            used.insert(name);
-        }
+        let manifest = manifest_of(member);
+        problems.extend(stated_elsewhere(&manifest).iter().map(|name| format!("{}: {name}", member.name)));
+        used.extend(dependencies(&manifest).into_iter().map(|(name, _)| name));
     }
     assert_none(
         &problems,
@@ -85,13 +99,15 @@ fn versions_are_stated_once() {
 
     let manifest = read("Cargo.toml");
     let stated = manifest["workspace"]["dependencies"].as_table().expect("a table");
-    let names: BTreeSet<&str> = members().iter().map(|member| member.name.as_str()).collect();
-    let unused: Vec<String> = stated
-        .keys()
-        .filter(|name| !used.contains(*name) && !names.contains(name.as_str()))
-        .cloned()
-        .collect();
+    let unused: Vec<String> = stated.keys().filter(|name| !used.contains(*name)).cloned().collect();
     assert_none(&unused, "No crate uses these: remove them from [workspace.dependencies].");
+}
+
+/// Whether a direct dependency has more versions than one, or one that is no release. An excuse that is not needed any
+/// more is a problem too.
+fn version_problem(name: &str, versions: &[&str], excused: bool) -> Option<String> {
+    let is_bad = (versions.len() > 1) != excused || versions.iter().any(|version| is_pre_release(version));
+    is_bad.then(|| format!("{name} {}", versions.join(" and ")))
 }
 
 #[test]
@@ -102,20 +118,21 @@ fn direct_dependencies_have_one_version() {
         members().iter().flat_map(|member| &member.dependencies).map(|used| used.name.as_str()).collect();
     let problems: Vec<String> = direct
         .iter()
-        .filter_map(|name| Some((name, locked.get(name)?)))
-        .filter(|(name, versions)| {
-            let excused = TWICE.iter().any(|(twice, _)| twice == *name);
-            // An excuse that is not needed any more is a problem too.
-            (versions.len() > 1) != excused || versions.iter().any(|version| is_pre_release(version))
+        .filter_map(|name| {
+            let excused = TWICE.iter().any(|(twice, _)| twice == name);
+            version_problem(name, locked.get(name)?, excused)
         })
-        .map(|(name, versions)| format!("{name} {}", versions.join(" and ")))
         .collect();
     assert_none(
         &problems,
         "A direct dependency has one version, and no pre-release: `cargo tree -i NAME` shows who needs the other. \
          TWICE in xtask/tests/tidy/manifests.rs holds the excused ones, and only those that need it.",
     );
-    assert!(is_pre_release("1.0.0-rc.1") && !is_pre_release("1.2.2+spec-1.1.0"));
+}
+
+fn takes_shared_lints(manifest: &Table) -> bool {
+    let shared = manifest.get("lints").and_then(|lints| lints.get("workspace"));
+    shared.and_then(Value::as_bool) == Some(true)
 }
 
 #[test]
@@ -123,15 +140,31 @@ fn unsafe_code_is_forbidden_everywhere() {
     let manifest = read("Cargo.toml");
     let level = manifest["workspace"]["lints"]["rust"]["unsafe_code"].as_str();
     assert_eq!(level, Some("forbid"), "[workspace.lints.rust] forbids unsafe_code");
-    let without: Vec<String> = members()
-        .iter()
-        .filter(|member| {
-            let manifest = read(&format!("{}/Cargo.toml", member.name));
-            let lints = manifest.get("lints").and_then(|lints| lints.get("workspace"));
-            lints.and_then(Value::as_bool) != Some(true)
-        })
-        .map(|member| member.name.to_string())
-        .collect();
+    let without = members().into_iter().filter(|member| !takes_shared_lints(&manifest_of(member)));
+    let without: Vec<String> = without.map(|member| member.name.to_string()).collect();
     assert_none(&without, "Write `[lints] workspace = true` in its Cargo.toml.");
-    assert!(workspace().workspace_default_packages().iter().any(|member| member.name == "standalone"));
+}
+
+#[test]
+fn bad_manifests_are_found() {
+    let files = [
+        TextFile::new("Cargo.toml", ""),
+        TextFile::new("a/Cargo.toml", ""),
+        TextFile::new("b/Cargo.toml", ""),
+    ];
+    assert_eq!(forgotten(&files, &BTreeSet::from(["a"])), ["b"]);
+
+    let table = |text: &str| -> Table { text.parse().expect("a manifest") };
+    let own = table(
+        "[dependencies]\na = \"1\"\nb.workspace = true\n[target.x.dev-dependencies]\nc = { version = \"2\" }\n",
+    );
+    assert_eq!(stated_elsewhere(&own), ["a", "c"]);
+
+    assert!(version_problem("a", &["1.0.0", "2.0.0"], false).is_some());
+    assert!(version_problem("a", &["1.0.0-rc.1"], false).is_some());
+    assert!(version_problem("a", &["1.0.0"], true).is_some(), "an excuse that is not needed");
+    assert_eq!(version_problem("a", &["1.2.2+spec-1.1.0"], false), None);
+
+    assert!(takes_shared_lints(&table("[lints]\nworkspace = true\n")));
+    assert!(!takes_shared_lints(&table("[lints.rust]\nunsafe_code = \"allow\"\n")));
 }

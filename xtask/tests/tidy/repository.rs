@@ -14,6 +14,11 @@ pub(crate) struct TextFile {
 }
 
 impl TextFile {
+    /// A file that is not there, to show that a rule can fail.
+    pub(crate) fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
     pub(crate) fn has_ending(&self, ending: &str) -> bool {
         Path::new(&self.path).extension().is_some_and(|found| found == ending)
     }

@@ -52,15 +52,15 @@ fn every_source_is_compiled() {
     assert_none(&dead, "No `mod` leads here, so nobody compiles it: declare it or delete it.");
 }
 
+fn too_long(file: &TextFile) -> Option<String> {
+    let lines = file.text.lines().count();
+    (lines > MAX_LINES).then(|| format!("{} has {lines} lines", file.path))
+}
+
 #[test]
 fn sources_are_short() {
-    let long: Vec<String> = members()
-        .iter()
-        .flat_map(|member| sources_of(&member.name))
-        .map(|file| (file, file.text.lines().count()))
-        .filter(|(_, lines)| *lines > MAX_LINES)
-        .map(|(file, lines)| format!("{} has {lines} lines", file.path))
-        .collect();
+    let sources = members().into_iter().flat_map(|member| sources_of(&member.name));
+    let long: Vec<String> = sources.filter_map(too_long).collect();
     assert_none(&long, "At 400 lines a file holds more than one idea: give the other a file of its own.");
 }
 
@@ -102,7 +102,9 @@ fn the_engine_is_pure() {
 
 #[test]
 fn what_is_searched_for_is_found() {
-    let file = |text: &str| TextFile { path: "a/src/lib.rs".to_owned(), text: text.to_owned() };
+    let file = |text: &str| TextFile::new("a/src/lib.rs", text);
+    assert!(too_long(&file(&"x\n".repeat(MAX_LINES + 1))).is_some());
+    assert_eq!(too_long(&file(&"x\n".repeat(MAX_LINES))), None);
     for sql in ["\"SELECT id FROM x\"", "INSERT INTO t", "UPDATE tickets SET state", "use sqlx::Row;"] {
         assert_eq!(find([file(sql)].iter(), SQL).len(), 1, "{sql}");
     }
@@ -122,7 +124,7 @@ fn what_is_searched_for_is_found() {
 
 #[test]
 fn dead_files_are_found() {
-    let file = |path: &str, text: &str| TextFile { path: path.to_owned(), text: text.to_owned() };
+    let file = TextFile::new;
     let files = [
         file("a/src/lib.rs", "pub(crate) mod b;\nmod c;\nmod tests {\n    mod x {}\n}"),
         file("a/src/b.rs", "mod d;"),
