@@ -2,8 +2,9 @@
 //! metrics. What it costs is what axum costs; `cargo xtask load` measures a Dovetail server against it.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
@@ -19,6 +20,9 @@ struct Args {
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
+    /// How long a GET is held before it is answered, as a long poll is: the same phones then hold as many connections
+    #[arg(long, default_value = "0s", value_parser = humantime::parse_duration)]
+    hold: Duration,
 }
 
 #[derive(Deserialize)]
@@ -41,14 +45,17 @@ fn ticket(region: Region, interests: InterestSet, r#match: Option<Match>) -> Tic
 }
 
 async fn create(headers: HeaderMap, Json(wish): Json<Wish>) -> impl IntoResponse {
-    let known = headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Bearer dev."));
+    let known =
+        headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Bearer dev."));
     let ticket = ticket(wish.region, wish.interests, None);
     let status = if known { StatusCode::CREATED } else { StatusCode::UNAUTHORIZED };
     (status, [(header::LOCATION, format!("/v1/tickets/{}", ticket.id))], Json(ticket))
 }
 
-/// Answers at once: nobody ever waits here.
-async fn read(Path(id): Path<TicketId>) -> impl IntoResponse {
+async fn read(State(hold): State<Duration>, Path(id): Path<TicketId>) -> impl IntoResponse {
+    if !hold.is_zero() {
+        tokio::time::sleep(hold).await;
+    }
     let region: Region = "kr.gyeonggi".parse().expect("a region");
     let interests = InterestSet::new(&["dance", "electro", "pop", "rap-hip-hop", "rock"]).expect("interests");
     let matched = Match {
@@ -64,13 +71,17 @@ async fn read(Path(id): Path<TicketId>) -> impl IntoResponse {
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let listener = tokio::net::TcpListener::bind(Args::parse().listen).await?;
+    let args = Args::parse();
+    let listener = service::http::bind("--listen", args.listen).map_err(std::io::Error::other)?;
     let address = listener.local_addr()?;
     #[allow(clippy::print_stdout, reason = "whoever starts it reads where it is")]
     {
         println!("bare axum listens on http://{address}");
     }
-    let router = Router::new().route("/v1/tickets", post(create)).route("/v1/tickets/{id}", get(read));
+    let router = Router::new()
+        .route("/v1/tickets", post(create))
+        .route("/v1/tickets/{id}", get(read))
+        .with_state(args.hold);
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });

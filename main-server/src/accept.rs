@@ -14,9 +14,10 @@ use tokio::sync::mpsc;
 
 use crate::admission::Admission;
 use crate::problem::Refusal;
+use crate::waiters::Waiters;
 
 /// The most requests that wait for the commit in flight. At the bound callers are refused before a ticket exists.
-const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000 };
+const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(12) };
 /// How often a batch is tried while the store is away, first try included.
 const TRIES: u32 = 4;
 /// Waits between tries: together well below what a phone waits for an answer.
@@ -57,12 +58,14 @@ pub(crate) fn start(
     store: Arc<dyn Store>,
     hints: HintSender,
     admission: Arc<Admission>,
+    waiters: Arc<Waiters>,
 ) -> Acceptor {
     let group = GroupCommit::start(tasks, "accept", BOUNDS, move |batch: Arc<[NewTicket]>| {
-        let (store, hints, admission) = (Arc::clone(&store), hints.clone(), Arc::clone(&admission));
+        let (store, hints) = (Arc::clone(&store), hints.clone());
+        let (admission, waiters) = (Arc::clone(&admission), Arc::clone(&waiters));
         async move {
             let outcomes = accept_batch(&*store, &batch).await;
-            announce(&*store, &outcomes, &hints, &admission);
+            announce(&*store, &outcomes, &hints, &admission, &waiters);
             outcomes
         }
     });
@@ -116,10 +119,13 @@ fn announce(
     outcomes: &[Result<Accepted, Unaccepted>],
     hints: &HintSender,
     admission: &Admission,
+    waiters: &Waiters,
 ) {
     let mut by_shard: BTreeMap<ShardId, Vec<PoolTicket>> = BTreeMap::new();
     for outcome in outcomes {
-        if let Ok(Accepted::Created { pool, .. }) = outcome {
+        if let Ok(Accepted::Created { ticket, pool }) = outcome {
+            // Before the hint: no word of it can have come yet.
+            waiters.note_created(pool.user.clone(), ticket.clone());
             by_shard.entry(store.rules().shard_of(&pool.region)).or_default().push(pool.clone());
         }
     }

@@ -1,8 +1,9 @@
 //! Reads and checks the body of a ticket request, naming every part that is wrong.
 
 use std::fmt;
+use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -14,6 +15,8 @@ use crate::problem::Refusal;
 
 /// The largest body, in bytes.
 const MAX_BODY: usize = 16 * 1024;
+/// How long a body may take to arrive: ample for 16 KiB over a bad line, and a bound on what a silent caller holds.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// What a ticket request asks for.
 #[derive(Debug)]
@@ -41,14 +44,24 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 async fn read_body(body: Body) -> Result<Bytes, Refusal> {
-    match Limited::new(body, MAX_BODY).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            let refusal = Refusal::new(ProblemType::TooLarge, "Send a smaller body.");
-            Err(Refusal(refusal.0.with_error("body", format!("must be at most {MAX_BODY} bytes"))))
-        }
-        Err(_) => Err(bad_request("the body ended before it was complete")),
+    // What says that it is too large is not waited for.
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        return Err(too_large());
     }
+    match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(bad_request("the body ended before it was complete")),
+        Err(_) => {
+            let late = format!("must arrive within {} seconds", BODY_DEADLINE.as_secs());
+            Err(Refusal(bad_request(late).0.with_status(StatusCode::REQUEST_TIMEOUT.as_u16())))
+        }
+    }
+}
+
+fn too_large() -> Refusal {
+    let refusal = Refusal::new(ProblemType::TooLarge, "Send a smaller body.");
+    Refusal(refusal.0.with_error("body", format!("must be at most {MAX_BODY} bytes")))
 }
 
 fn bad_request(message: impl Into<String>) -> Refusal {
@@ -173,5 +186,31 @@ impl Errors {
         );
         problem.errors = self.0;
         Refusal(problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::stream::{self, StreamExt};
+
+    fn chunks(count: usize) -> impl stream::Stream<Item = Result<Bytes, std::io::Error>> {
+        stream::iter((0..count).map(|_| Ok(Bytes::from_static(&[b' '; 1024]))))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_refused_in_the_end() {
+        let silent = Body::from_stream(chunks(1).chain(stream::pending()));
+        let Refusal(problem) = read_body(silent).await.unwrap_err();
+        assert_eq!((problem.status, problem.errors[0].field.as_str()), (408, "body"));
+    }
+
+    #[tokio::test]
+    async fn the_bound_holds_with_and_without_a_length() {
+        assert_eq!(read_body(Body::from_stream(chunks(16))).await.unwrap().len(), MAX_BODY);
+        let unending = chunks(17).chain(stream::pending());
+        for body in [Body::from_stream(unending), Body::from(vec![b' '; MAX_BODY + 1])] {
+            assert_eq!(read_body(body).await.unwrap_err().0.kind, ProblemType::TooLarge);
+        }
     }
 }

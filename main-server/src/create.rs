@@ -27,14 +27,20 @@ pub(crate) async fn create_ticket(
         return Err(Refusal::draining());
     }
     let key = idempotency_key(&headers)?;
-    let Wish { region, interests } = read_wish(&headers, body).await?;
+    let Wish { region, interests } = tokio::select! {
+        biased;
+        wish = read_wish(&headers, body) => wish?,
+        // A body that still arrives does not hold up the stop.
+        () = api.closing.cancelled() => return Err(Refusal::draining()),
+    };
     let shard = api.store.rules().shard_of(&region);
-    let has_room = api.admission.check(shard);
-    if let Err(full) = has_room {
-        // Nobody new, but a repeat still finds its ticket.
-        return find_existing(&api, &user, &region, &interests).await?.ok_or(full);
-    }
     let wish = NewTicket { id: service::ids::new_ticket_id(), user, region, interests, key };
+    if let Err(full) = api.admission.check(shard)
+        && !is_known(&api, &wish).await?
+    {
+        metrics::counter!("dovetail_tickets_submitted_total", "result" => "pool-full").increment(1);
+        return Err(full);
+    }
     let answer = api.acceptor.accept(wish.clone()).await;
     let result = result_label(&answer, &wish);
     metrics::counter!("dovetail_tickets_submitted_total", "result" => result).increment(1);
@@ -47,19 +53,15 @@ pub(crate) async fn create_ticket(
     }
 }
 
-/// The caller's waiting ticket for the same wish, when there is one.
-async fn find_existing(
-    api: &Api,
-    user: &proto::UserId,
-    region: &proto::Region,
-    interests: &proto::InterestSet,
-) -> Result<Option<Response>, Refusal> {
-    metrics::counter!("dovetail_tickets_submitted_total", "result" => "pool-full").increment(1);
-    let current = api.store.current_ticket(user).await?;
-    let waiting = current.filter(|ticket| {
-        !ticket.state.is_final() && ticket.region == *region && ticket.interests.same_as(interests)
-    });
-    Ok(waiting.map(|ticket| axum::Json(ticket).into_response()))
+/// Whether the caller is nobody new: has a waiting ticket, or a key that names one. They are answered as ever.
+async fn is_known(api: &Api, wish: &NewTicket) -> Result<bool, Refusal> {
+    if let Some(key) = &wish.key
+        && api.store.keyed_ticket(&wish.user, key).await?.is_some()
+    {
+        return Ok(true);
+    }
+    let current = api.store.current_ticket(&wish.user).await?;
+    Ok(current.is_some_and(|ticket| !ticket.state.is_final()))
 }
 
 fn same_wish(ticket: &Ticket, wish: &NewTicket) -> bool {

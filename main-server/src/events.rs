@@ -28,8 +28,7 @@ pub(crate) async fn ticket_events(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = ticket_id(path)?;
-    let mut changes = api.waiters.subscribe(id);
-    let now = api.waiters.read(id, &user).await?;
+    let (now, mut changes) = api.waiters.follow(id, &user).await?;
     let waits = !now.state.is_final();
     let first = event(&now);
     let rest = stream::once(async move {

@@ -10,9 +10,11 @@ mod auth;
 mod body;
 mod create;
 mod events;
+mod fresh;
 mod matches;
 mod observe;
 mod problem;
+mod query;
 mod tickets;
 mod waiters;
 
@@ -65,8 +67,9 @@ pub fn start(tasks: &Tasks, deps: Deps, closing: CancellationToken) -> Router {
     let Deps { store, auth, hints, wakeups, pool_bound } = deps;
     let admission = Arc::new(admission::Admission::new(store.rules().shard_count, pool_bound));
     let hints = accept::HintSender::new(hints);
-    let acceptor = accept::start(tasks, Arc::clone(&store), hints.clone(), Arc::clone(&admission));
     let waiters = waiters::start(tasks, Arc::clone(&store), wakeups);
+    let acceptor =
+        accept::start(tasks, Arc::clone(&store), hints.clone(), Arc::clone(&admission), Arc::clone(&waiters));
     tasks.spawn_endless("admission", admission::keep(Arc::clone(&admission), Arc::clone(&store)));
     router(Arc::new(Api { store, auth, acceptor, admission, waiters, hints, closing }))
 }

@@ -3,33 +3,26 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use proto::{Match, MatchPage, ProblemType, Timestamp};
-use serde::Deserialize;
 use store::MatchCursor;
 
 use crate::Api;
 use crate::auth::Caller;
 use crate::problem::Refusal;
+use crate::query::{Parameters, whole_number};
 
 const DEFAULT_LIMIT: u32 = 20;
 const MAX_LIMIT: u32 = 100;
 
-#[derive(Deserialize)]
-pub(crate) struct ListQuery {
-    limit: Option<String>,
-    cursor: Option<String>,
-}
-
 pub(crate) async fn list_matches(
     State(api): State<Arc<Api>>,
     Caller(user): Caller,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: Parameters,
 ) -> Result<Json<MatchPage>, Refusal> {
-    let Query(query) = query.map_err(|error| Refusal::invalid("query", error.body_text()))?;
-    let limit = limit(query.limit.as_deref())?;
-    let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let limit = limit(query.one("limit")?)?;
+    let before = query.one("cursor")?.map(parse_cursor).transpose()?;
     // One more than asked for tells whether there is a next page.
     let mut items = api.store.matches(&user, before, limit + 1).await?;
     let more = items.len() > limit as usize;
@@ -50,10 +43,10 @@ pub(crate) async fn read_match(
 }
 
 fn limit(text: Option<&str>) -> Result<u32, Refusal> {
-    match text.map(str::parse) {
-        None => Ok(DEFAULT_LIMIT),
-        Some(Ok(limit)) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
-        Some(_) => Err(Refusal::invalid("limit", format!("must be a whole number from 1 to {MAX_LIMIT}"))),
+    let Some(text) = text else { return Ok(DEFAULT_LIMIT) };
+    match whole_number(text).and_then(|limit| u32::try_from(limit).ok()) {
+        Some(limit @ 1..=MAX_LIMIT) => Ok(limit),
+        _ => Err(Refusal::invalid("limit", format!("must be a whole number from 1 to {MAX_LIMIT}"))),
     }
 }
 
@@ -66,7 +59,7 @@ fn parse_cursor(text: &str) -> Result<MatchCursor, Refusal> {
     let wrong = || Refusal::invalid("cursor", "must be the next_cursor of an earlier page");
     let (millis, id) = text.split_once('_').ok_or_else(wrong)?;
     Ok(MatchCursor {
-        made_at: Timestamp::from_millis(millis.parse().map_err(|_| wrong())?),
+        made_at: Timestamp::from_millis(whole_number(millis).ok_or_else(wrong)?),
         id: id.parse().map_err(|_| wrong())?,
     })
 }

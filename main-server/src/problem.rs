@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use proto::{Problem, ProblemType};
@@ -128,7 +129,8 @@ pub(crate) fn after_panic(panic: Box<dyn Any + Send + 'static>) -> Response {
 }
 
 /// What a problem type means: where its URI leads.
-pub(crate) async fn describe_problem(Path(slug): Path<String>) -> Response {
+pub(crate) async fn describe_problem(slug: Result<Path<String>, PathRejection>) -> Response {
+    let slug = slug.map(|Path(slug)| slug).unwrap_or_default();
     match ProblemType::ALL.iter().find(|kind| kind.slug() == slug) {
         Some(kind) => {
             format!("{} (HTTP {})\n\n{}\n", kind.title(), kind.status(), kind.advice()).into_response()

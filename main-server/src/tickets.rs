@@ -4,38 +4,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use proto::{Problem, ProblemType, Ticket, TicketId};
-use serde::Deserialize;
 use store::Cancelled;
 
 use crate::Api;
 use crate::auth::Caller;
 use crate::problem::Refusal;
+use crate::query::{Parameters, whole_number};
 
 /// The longest wait, in seconds: proxies cut at 60.
 const MAX_WAIT_SECONDS: u64 = 50;
-
-#[derive(Deserialize)]
-pub(crate) struct ReadQuery {
-    wait: Option<String>,
-}
 
 pub(crate) async fn read_ticket(
     State(api): State<Arc<Api>>,
     Caller(user): Caller,
     path: Result<Path<String>, PathRejection>,
-    query: Result<Query<ReadQuery>, QueryRejection>,
+    query: Parameters,
 ) -> Result<Json<Ticket>, Refusal> {
     let id = ticket_id(path)?;
-    let wait = wait_time(query)?;
+    let wait = wait_time(&query)?;
     if wait.is_zero() {
         return Ok(Json(api.waiters.read(id, &user).await?));
     }
-    // Subscribe, then read, then wait: a ticket that settles in between is not missed.
-    let mut changes = api.waiters.subscribe(id);
-    let ticket = api.waiters.read(id, &user).await?;
+    let (ticket, mut changes) = api.waiters.follow(id, &user).await?;
     if ticket.state.is_final() {
         return Ok(Json(ticket));
     }
@@ -92,14 +85,13 @@ pub(crate) fn ticket_id(path: Result<Path<String>, PathRejection>) -> Result<Tic
     text.parse().map_err(|_| Refusal::no_ticket())
 }
 
-fn wait_time(query: Result<Query<ReadQuery>, QueryRejection>) -> Result<Duration, Refusal> {
-    let wrong = || {
-        Refusal::invalid("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECONDS}"))
-    };
-    let Query(query) = query.map_err(|_| wrong())?;
-    let Some(text) = query.wait else { return Ok(Duration::ZERO) };
-    match text.parse() {
-        Ok(seconds) if seconds <= MAX_WAIT_SECONDS => Ok(Duration::from_secs(seconds)),
-        Ok(_) | Err(_) => Err(wrong()),
+fn wait_time(query: &Parameters) -> Result<Duration, Refusal> {
+    match query.one("wait")?.map(whole_number) {
+        None => Ok(Duration::ZERO),
+        Some(Some(seconds @ 0..=MAX_WAIT_SECONDS)) => Ok(Duration::from_secs(seconds)),
+        Some(_) => Err(Refusal::invalid(
+            "wait",
+            format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECONDS}"),
+        )),
     }
 }

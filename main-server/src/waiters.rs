@@ -15,10 +15,11 @@ use store::{OwnedTicket, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
+use crate::fresh::Fresh;
 use crate::problem::Refusal;
 
 /// Reads of ticket state share queries.
-const READ_BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000 };
+const READ_BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(10) };
 /// The most tickets in one query of the reader.
 const READ_BATCH: usize = 1_000;
 /// How often all tickets with a waiter are read.
@@ -42,6 +43,8 @@ pub(crate) struct Waiters {
     /// Ended by the [`Changes`] that hold the receivers: the last one takes the entry out.
     waiting: Mutex<HashMap<TicketId, Settled>>,
     reads: GroupCommit<TicketId, ReadAnswer>,
+    /// Spares a phone that has just pressed match its first read.
+    fresh: Fresh,
     wake_self: mpsc::Sender<Vec<TicketId>>,
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn start(
         async move { read_batch(&*store, &ids).await }
     });
     let (wake_self, own_word) = mpsc::channel(crate::WAKEUP_QUEUE);
-    let waiters = Arc::new(Waiters { waiting: Mutex::default(), reads, wake_self });
+    let waiters = Arc::new(Waiters { waiting: Mutex::default(), reads, fresh: Fresh::default(), wake_self });
     tasks.spawn_endless("wake-ups", tell(Arc::clone(&waiters), Arc::clone(&store), word));
     tasks.spawn_endless("own wake-ups", tell(Arc::clone(&waiters), Arc::clone(&store), own_word));
     tasks.spawn_endless("wake-up poll", poll(Arc::clone(&waiters), store));
@@ -96,8 +99,28 @@ impl Waiters {
         }
     }
 
+    /// Remembers a ticket that was committed here just now.
+    pub(crate) fn note_created(&self, user: UserId, ticket: Ticket) {
+        self.fresh.note(user, ticket);
+    }
+
+    /// Waits for the user's ticket from now on, and the ticket as it is.
+    pub(crate) async fn follow(
+        self: &Arc<Self>,
+        id: TicketId,
+        user: &UserId,
+    ) -> Result<(Ticket, Changes), Refusal> {
+        // Subscribe, then read: a ticket that settles in between is not missed.
+        let changes = self.subscribe(id);
+        let ticket = match self.fresh.take(id) {
+            Some(owned) if owned.user == *user => owned.ticket,
+            Some(_) | None => self.read(id, user).await?,
+        };
+        Ok((ticket, changes))
+    }
+
     /// Waits for a ticket from now on.
-    pub(crate) fn subscribe(self: &Arc<Self>, id: TicketId) -> Changes {
+    fn subscribe(self: &Arc<Self>, id: TicketId) -> Changes {
         let mut waiting = self.lock();
         let receiver = waiting.entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
         Changes { id, receiver, waiters: Arc::clone(self) }
@@ -118,15 +141,15 @@ impl Waiters {
         self.lock().keys().copied().collect()
     }
 
-    fn those_waited_for(&self, ids: impl Iterator<Item = TicketId>) -> Vec<TicketId> {
+    fn those_waited_for(&self, ids: &[TicketId]) -> Vec<TicketId> {
         let waiting = self.lock();
-        if waiting.is_empty() { Vec::new() } else { ids.filter(|id| waiting.contains_key(id)).collect() }
+        ids.iter().filter(|id| waiting.contains_key(id)).copied().collect()
     }
 
     /// Reads tickets and tells those who wait for the ones that settled.
     async fn look(&self, store: &dyn Store, ids: &[TicketId], path: &'static str) {
         for ids in ids.chunks(READ_BATCH) {
-            let tickets = match store.tickets(ids).await {
+            let tickets = match store.settled_tickets(ids).await {
                 Ok(tickets) => tickets,
                 Err(error) => {
                     tracing::warn!(
@@ -153,7 +176,10 @@ impl Waiters {
 async fn tell(waiters: Arc<Waiters>, store: Arc<dyn Store>, mut word: mpsc::Receiver<Vec<TicketId>>) {
     let mut batches = Vec::new();
     while word.recv_many(&mut batches, WORD_BATCH).await > 0 {
-        let ids = waiters.those_waited_for(batches.drain(..).flatten());
+        let ids: Vec<TicketId> = batches.drain(..).flatten().collect();
+        // In this order: a phone that comes in between reads the store.
+        waiters.fresh.forget(&ids);
+        let ids = waiters.those_waited_for(&ids);
         if !ids.is_empty() {
             waiters.look(&*store, &ids, "word").await;
         }
@@ -167,6 +193,7 @@ async fn poll(waiters: Arc<Waiters>, store: Arc<dyn Store>) {
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
+        waiters.fresh.forget_old();
         let ids = waiters.all();
         #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
         metrics::gauge!("dovetail_waiters").set(ids.len() as f64);

@@ -181,8 +181,8 @@ impl Pool {
 }
 
 /// One use of each different text, sorted by number.
-fn take_set(interner: &mut Interner, texts: &[Box<str>]) -> Vec<Name> {
-    let mut names: Vec<Name> = texts.iter().map(|text| interner.take(text)).collect();
+fn take_set(interner: &mut Interner, texts: &[impl AsRef<str>]) -> Vec<Name> {
+    let mut names: Vec<Name> = texts.iter().map(|text| interner.take(text.as_ref())).collect();
     names.sort_unstable();
     names.dedup_by(|name, previous| {
         let repeated = name == previous;
@@ -199,15 +199,14 @@ mod tests {
     use super::*;
 
     fn ticket(id: u128, interests: &[&str], avoid: &[&str]) -> Ticket {
-        let boxed = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
         Ticket {
             id: TicketId(id),
             user: format!("user {id}").into(),
             region: "kr.seoul".into(),
-            interests: boxed(interests),
+            interests: interests.iter().map(|&text| text.into()).collect(),
             created_at: Time::default(),
             expires_at: Time::from_millis(60_000),
-            avoid: boxed(avoid),
+            avoid: avoid.iter().map(|&text| text.into()).collect(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! A waiting ticket as the engine takes it.
 
+use std::sync::Arc;
+
 use crate::Time;
 
 /// Names one ticket. The engine does not look inside.
@@ -16,7 +18,7 @@ pub struct Ticket {
     /// Where its user is: a dotted path, widest label first.
     pub region: Box<str>,
     /// The keys of its interests, compared byte for byte. Repeats count once.
-    pub interests: Vec<Box<str>>,
+    pub interests: Vec<Arc<str>>,
     /// When it began to wait: thresholds fall and scopes widen from here.
     pub created_at: Time,
     /// Its deadline: it is never proposed at or after this moment.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Deps;
 
 /// The most proposals that wait for the commit in flight. Shards hold the rest back and offer it again.
-const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000 };
+const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(50) };
 /// How long a shard waits before it offers a proposal again.
 const OFFER_AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// Waits between tries while the store is away.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Region, ShardId, TicketId, Timestamp, UserId};
+use crate::{InterestSet, Region, ShardId, TicketId, Timestamp, UserId};
 
 /// A waiting ticket as an engine needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct PoolTicket {
     pub user: UserId,
     /// Where its user is.
     pub region: Region,
-    /// The keys of its interests, ordered.
-    pub interests: Vec<String>,
+    /// What its user likes.
+    pub interests: InterestSet,
     /// When it was committed, on the store's clock.
     pub created_at: Timestamp,
     /// Its deadline, on the store's clock.

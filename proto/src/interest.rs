@@ -1,7 +1,9 @@
 //! Interests: free text that is compared by its key.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use unicode_normalization::UnicodeNormalization;
@@ -9,8 +11,9 @@ use unicode_normalization::UnicodeNormalization;
 /// One interest: the text as its user wrote it, and the key it is compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interest {
-    text: Box<str>,
-    key: Box<str>,
+    text: Arc<str>,
+    /// The same allocation as `text` when they are equal, as they mostly are.
+    key: Arc<str>,
 }
 
 /// Why a text is not an [`Interest`].
@@ -56,7 +59,9 @@ impl Interest {
         if key.is_empty() {
             return Err(InvalidInterest::Empty);
         }
-        Ok(Self { text: text.into(), key: key.into() })
+        let shown: Arc<str> = (&*text).into();
+        let key = if key == text { Arc::clone(&shown) } else { (&*key).into() };
+        Ok(Self { text: shown, key })
     }
 
     /// What the user wrote, trimmed and with inner white space collapsed.
@@ -68,28 +73,37 @@ impl Interest {
     pub fn key(&self) -> &str {
         &self.key
     }
+
+    /// The key, shared.
+    pub fn shared_key(&self) -> Arc<str> {
+        Arc::clone(&self.key)
+    }
 }
 
-fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Trims, and makes one space of each run of white space.
+fn collapse(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    let tidy = !text.contains("  ") && text.chars().all(|c| c == ' ' || !c.is_whitespace());
+    if tidy { text.into() } else { text.split_whitespace().collect::<Vec<_>>().join(" ").into() }
 }
 
 /// The key of an interest: two interests are one when their keys are equal.
 ///
 /// Folding and normalising do not commute, so both are done twice, as for compatibility caseless matching
 /// (The Unicode Standard, section 3.13, D146); the result is then composed to NFKC.
-fn key_of(text: &str) -> String {
-    if text.bytes().all(|b| b.is_ascii()) {
-        return text.to_ascii_lowercase();
+fn key_of(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        let folded = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        return if folded { text.into() } else { text.to_ascii_lowercase().into() };
     }
     let once = caseless::default_case_fold_str(&text.nfd().collect::<String>());
     let twice = caseless::default_case_fold_str(&once.nfkd().collect::<String>());
-    collapse(&twice.nfkc().collect::<String>())
+    collapse(&twice.nfkc().collect::<String>()).into_owned().into()
 }
 
-/// The interests of one ticket: 1 to 64 that differ by key, ordered by key.
+/// The interests of one ticket: 1 to 64 that differ by key, ordered by key. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InterestSet(Box<[Interest]>);
+pub struct InterestSet(Arc<[Interest]>);
 
 /// Why a list of texts is not an [`InterestSet`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,12 +1,16 @@
 //! Group commit: requests that arrive while a write is in flight form the next write.
 //!
-//! No timer and no fixed batch size: one at a time when idle, large batches under load. One write is in flight at a
-//! time. The queue and the batch are bounded; at the bound the caller is told at once.
+//! No fixed batch size: one at a time when idle, large batches under load. One write is in flight at a time, and two
+//! writes begin no closer together than the group's pace: a fast disk would otherwise be asked for a thousand commits
+//! a second with one or two items each, and the machine would spend itself on them (`docs/adr/0004-paced-commits.md`).
+//! The queue and the batch are bounded; at the bound the caller is told at once.
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::lifecycle::Tasks;
@@ -18,6 +22,8 @@ pub struct Bounds {
     pub queue: usize,
     /// The most items in one write.
     pub batch: usize,
+    /// The least time between the beginnings of two writes. After a longer silence a write begins at once.
+    pub pace: Duration,
 }
 
 /// Why an item was not answered.
@@ -85,6 +91,7 @@ async fn run<I, O, W, F>(
 {
     let sizes = metrics::histogram!("dovetail_commit_batch_size", "kind" => kind);
     let mut entries = Vec::new();
+    let mut next_write = Instant::now();
     loop {
         tokio::select! {
             biased;
@@ -95,6 +102,15 @@ async fn run<I, O, W, F>(
                     stop.cancelled().await;
                     return;
                 }
+                if next_write > Instant::now() {
+                    // What arrives meanwhile joins this write; a stop ends the wait.
+                    stop.run_until_cancelled(tokio::time::sleep_until(next_write)).await;
+                    while entries.len() < bounds.batch {
+                        let Ok(entry) = queue.try_recv() else { break };
+                        entries.push(entry);
+                    }
+                }
+                next_write = Instant::now() + bounds.pace;
                 let (items, answers): (Vec<I>, Vec<_>) = entries.drain(..).unzip();
                 #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
                 sizes.record(items.len() as f64);
@@ -114,10 +130,9 @@ mod tests {
     use super::*;
     use futures::poll;
     use std::pin::pin;
-    use std::time::Duration;
     use tokio::sync::Semaphore;
 
-    const BOUNDS: Bounds = Bounds { queue: 4, batch: 3 };
+    const BOUNDS: Bounds = Bounds { queue: 4, batch: 3, pace: Duration::ZERO };
 
     /// A group whose writes say that they began, then wait to be let through, and answer with their batch's size.
     struct Gated {
@@ -129,10 +144,14 @@ mod tests {
 
     impl Gated {
         fn start() -> Self {
+            Self::with_bounds(BOUNDS)
+        }
+
+        fn with_bounds(bounds: Bounds) -> Self {
             let tasks = Tasks::new();
             let (begun, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
             let (say, wait) = (Arc::clone(&begun), Arc::clone(&gate));
-            let group = GroupCommit::start(&tasks, "test", BOUNDS, move |items: Arc<[u32]>| {
+            let group = GroupCommit::start(&tasks, "test", bounds, move |items: Arc<[u32]>| {
                 let (say, wait) = (Arc::clone(&say), Arc::clone(&wait));
                 async move {
                     say.add_permits(1);
@@ -162,6 +181,22 @@ mod tests {
         assert_eq!(first.await, Ok(1));
         let sizes = futures::future::join_all(late).await;
         assert_eq!(sizes, [Ok(3), Ok(3), Ok(3), Ok(1)], "batches are bounded");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn writes_keep_their_pace_and_gather_meanwhile() {
+        let pace = Duration::from_millis(10);
+        let gated = Gated::with_bounds(Bounds { pace, ..BOUNDS });
+        gated.gate.add_permits(9);
+        let start = Instant::now();
+        assert_eq!(gated.group.submit(0).await, Ok(1));
+        assert_eq!(start.elapsed(), Duration::ZERO, "after a silence a write begins at once");
+        let both = tokio::join!(gated.group.submit(1), async {
+            tokio::time::sleep(pace / 2).await;
+            gated.group.submit(2).await
+        });
+        assert_eq!(both, (Ok(2), Ok(2)), "the later one joined");
+        assert_eq!(start.elapsed().as_millis(), 10);
     }
 
     #[tokio::test]

@@ -1,16 +1,23 @@
 //! HTTP listeners: bound before anything else starts, served until told to stop.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::serve::ListenerExt;
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::lifecycle::Tasks;
 
 /// How many connections may wait to be accepted by the operating system. A burst of phones arrives at once.
 const BACKLOG: u32 = 4_096;
+/// How long, after the stop, connections without a whole request are kept: long enough for answers to be sent off.
+const SILENT_GRACE: Duration = Duration::from_secs(2);
 
 /// Binds an address.
 ///
@@ -29,18 +36,57 @@ pub fn bind(flag: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Serves until `tasks` are told to stop; then takes no more connections and finishes the requests under way.
+/// A caller who has sent no whole request by then does not hold it up.
 pub fn serve(tasks: &Tasks, name: &'static str, listener: TcpListener, router: Router) {
     let stop = tasks.stop_token();
+    let under_way = watch::Sender::new(0_usize);
+    let silent = only_silent_callers_left(under_way.subscribe(), stop.clone());
+    let router = router.layer(from_fn(move |request: Request, next: Next| {
+        let counted = UnderWay::new(&under_way);
+        async move {
+            let _counted = counted;
+            next.run(request).await
+        }
+    }));
     // Answers are small: waiting to fill a packet would only delay them.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
     tasks.spawn(name, async move {
-        let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-        if let Err(error) = served {
-            tracing::error!(error = &error as &dyn std::error::Error, listener = name, "serving failed");
+        let serve = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+        tokio::select! {
+            served = serve => {
+                if let Err(error) = served {
+                    tracing::error!(error = &error as &dyn std::error::Error, listener = name, "serving failed");
+                }
+            }
+            () = silent => tracing::info!(listener = name, "some callers never sent a whole request"),
         }
     });
+}
+
+/// A request that a handler works on, counted until this is dropped.
+struct UnderWay(watch::Sender<usize>);
+
+impl UnderWay {
+    fn new(count: &watch::Sender<usize>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+/// Returns a while after the stop, once no handler works any more.
+async fn only_silent_callers_left(mut under_way: watch::Receiver<usize>, stop: CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(SILENT_GRACE).await;
+    // An error means that the router, and with it the server, has gone.
+    let _ = under_way.wait_for(|count| *count == 0).await;
 }
 
 /// Lets this process hold as many connections as the operating system permits: each waiting phone holds one.

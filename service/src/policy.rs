@@ -35,12 +35,20 @@ pub enum PolicyError {
         /// Why.
         source: std::io::Error,
     },
+    /// A file is one of the following.
+    #[error("cannot use the policy file {path}")]
+    File {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: Box<PolicyError>,
+    },
     /// It is not the TOML that is expected.
-    #[error("the policy is not valid: {0}")]
+    #[error("the policy is not valid: {}", .0.to_string().trim_end())]
     Syntax(Box<toml::de::Error>),
     /// Its settings make no sense.
     #[error("the policy is not valid: {0}")]
-    Setting(#[from] InvalidPolicy),
+    Setting(InvalidPolicy),
 }
 
 #[derive(Deserialize)]
@@ -104,7 +112,8 @@ impl MatchPolicy {
     pub fn load(path: &Path) -> Result<Self, PolicyError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| PolicyError::Read { path: path.display().to_string(), source })?;
-        text.parse()
+        let in_file = |error| PolicyError::File { path: path.display().to_string(), source: Box::new(error) };
+        text.parse().map_err(in_file)
     }
 
     /// Reads the file when there is one, else takes the defaults.
@@ -183,7 +192,7 @@ impl std::str::FromStr for MatchPolicy {
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
         let file: File = toml::from_str(text).map_err(|error| PolicyError::Syntax(Box::new(error)))?;
-        Ok(Self::from_file(&file, &Self::base())?)
+        Self::from_file(&file, &Self::base()).map_err(PolicyError::Setting)
     }
 }
 

@@ -52,8 +52,14 @@ pub trait Store: Send + Sync + 'static {
     /// The tickets with these ids, in no particular order; unknown ids are left out.
     async fn tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>>;
 
+    /// Those of these tickets that have settled, in no particular order.
+    async fn settled_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>>;
+
     /// The user's waiting ticket, else the last one that settled within [`Rules::RESUME_WINDOW`].
     async fn current_ticket(&self, user: &UserId) -> Result<Option<Ticket>>;
+
+    /// The ticket that the user's idempotency key names, when the key is within [`Rules::KEY_LIFE`].
+    async fn keyed_ticket(&self, user: &UserId, key: &str) -> Result<Option<Ticket>>;
 
     /// Up to `limit` of the user's matches, newest first, older than the cursor.
     async fn matches(&self, user: &UserId, before: Option<MatchCursor>, limit: u32) -> Result<Vec<Match>>;

@@ -69,17 +69,16 @@ impl Room {
     }
 
     pub(crate) fn ticket(&mut self, press: &Press) -> Ticket {
-        let boxed = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
         let id = TicketId(self.ids.values().max().map_or(1, |id| id.0 + 1));
         self.ids.insert(press.user, id);
         Ticket {
             id,
             user: press.user.into(),
             region: press.region.into(),
-            interests: boxed(press.interests),
+            interests: press.interests.iter().map(|&text| text.into()).collect(),
             created_at: Time::from_millis(self.clock),
             expires_at: Time::from_millis(self.clock + press.stays),
-            avoid: boxed(press.avoid),
+            avoid: press.avoid.iter().map(|&text| text.into()).collect(),
         }
     }
 

@@ -9,14 +9,14 @@ use super::rows::{avoided_partners, moment_at, pool_ticket, ticket_from, ticket_
 use super::{SqliteStore, duration_to_db, hex, ids_to_json, now_ms, to_json};
 use crate::{Accepted, NewTicket, OwnedTicket, Result, Rules, StoreError};
 
-/// `?1` rows, `?2` and `?3` as [`avoided_partners`], `?4` how long a ticket may wait.
+/// `?1` rows, `?2` as [`avoided_partners`], `?3` how long a ticket may wait.
 const INSERT_TICKETS: &str = concat!(
     "INSERT INTO tickets (id, user, region, shard, interests, created_at, expires_at) \
      SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, ",
     now_ms!(),
     ", ",
     now_ms!(),
-    " + ?4 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING \
+    " + ?3 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING \
      RETURNING id, created_at, expires_at, ",
     avoided_partners!("tickets.user")
 );
@@ -104,7 +104,6 @@ impl SqliteStore {
         let inserted = sqlx::query(INSERT_TICKETS)
             .bind(to_json(&rows)?)
             .bind(duration_to_db(self.rules.no_rematch_for))
-            .bind(Rules::MAX_AVOIDED_PARTNERS)
             .bind(duration_to_db(self.rules.expire_after))
             .fetch_all(connection)
             .await?;

@@ -118,8 +118,16 @@ impl Store for SqliteStore {
         timed("tickets", self.read_tickets(ids)).await
     }
 
+    async fn settled_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
+        timed("settled_tickets", self.read_settled(ids)).await
+    }
+
     async fn current_ticket(&self, user: &UserId) -> Result<Option<Ticket>> {
         timed("current_ticket", self.read_current(user)).await
+    }
+
+    async fn keyed_ticket(&self, user: &UserId, key: &str) -> Result<Option<Ticket>> {
+        timed("keyed_ticket", self.read_keyed(user, key)).await
     }
 
     async fn matches(&self, user: &UserId, before: Option<MatchCursor>, limit: u32) -> Result<Vec<Match>> {

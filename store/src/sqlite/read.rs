@@ -16,6 +16,11 @@ const NOW: &str = concat!("SELECT ", now_ms!());
 
 const TICKETS: &str = concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
 
+const SETTLED_TICKETS: &str = concat!(
+    ticket_view!(),
+    "WHERE t.state <> 'waiting' AND t.id IN (SELECT unhex(value) FROM json_each(?1))"
+);
+
 const WAITING_OF_USER: &str = concat!(ticket_view!(), "WHERE t.user = ?1 AND t.state = 'waiting'");
 
 /// `?2` the resume window.
@@ -24,6 +29,14 @@ const LAST_SETTLED_OF_USER: &str = concat!(
     "WHERE t.user = ?1 AND t.state <> 'waiting' AND t.settled_at > ",
     now_ms!(),
     " - ?2 ORDER BY t.settled_at DESC, t.id DESC LIMIT 1"
+);
+
+/// `?2` the key, `?3` the life of a key.
+const KEYED_OF_USER: &str = concat!(
+    ticket_view!(),
+    "WHERE t.id = (SELECT ticket_id FROM ticket_keys WHERE user = ?1 AND key = ?2 AND created_at > ",
+    now_ms!(),
+    " - ?3)"
 );
 
 /// `?2`, `?3` the cursor, `?4` the limit.
@@ -36,7 +49,7 @@ const MATCHES_OF_USER: &str = concat!(
 const MATCH_OF_USER: &str =
     concat!(match_view!(), "WHERE m.id = ?1 AND p.user = ?2 AND p.made_at = m.made_at AND p.match_id = m.id");
 
-/// `?1` ids, `?2` and `?3` as [`avoided_partners`].
+/// `?1` ids, `?2` as [`avoided_partners`].
 const POOL_TICKETS: &str = concat!(
     "SELECT id, user, region, interests, created_at, expires_at, ",
     avoided_partners!("tickets.user"),
@@ -62,6 +75,11 @@ impl SqliteStore {
         rows.iter().map(ticket_from).collect()
     }
 
+    pub(super) async fn read_settled(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
+        let rows = sqlx::query(SETTLED_TICKETS).bind(ids_to_json(ids)?).fetch_all(&self.reader).await?;
+        rows.iter().map(ticket_from).collect()
+    }
+
     pub(super) async fn read_current(&self, user: &UserId) -> Result<Option<Ticket>> {
         let waiting = sqlx::query(WAITING_OF_USER).bind(user.as_str()).fetch_optional(&self.reader).await?;
         let row = match waiting {
@@ -74,6 +92,16 @@ impl SqliteStore {
                     .await?
             }
         };
+        Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
+    }
+
+    pub(super) async fn read_keyed(&self, user: &UserId, key: &str) -> Result<Option<Ticket>> {
+        let row = sqlx::query(KEYED_OF_USER)
+            .bind(user.as_str())
+            .bind(key)
+            .bind(duration_to_db(Rules::KEY_LIFE))
+            .fetch_optional(&self.reader)
+            .await?;
         Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
     }
 
@@ -115,7 +143,6 @@ impl SqliteStore {
         let rows = sqlx::query(POOL_TICKETS)
             .bind(ids_to_json(ids)?)
             .bind(duration_to_db(self.rules.no_rematch_for))
-            .bind(Rules::MAX_AVOIDED_PARTNERS)
             .fetch_all(&self.reader)
             .await?;
         rows.iter()

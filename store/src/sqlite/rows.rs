@@ -29,8 +29,10 @@ macro_rules! match_view {
 }
 pub(super) use match_view;
 
-/// The JSON array of the latest partners of the user of the row at hand, `?2` being the rematch time in milliseconds
-/// and `?3` the most partners.
+/// The JSON array of the latest partners of the user of the row at hand, `?2` being the rematch time in milliseconds.
+///
+/// The number of partners ([`crate::Rules::MAX_AVOIDED_PARTNERS`]) is written out: SQLite prepares a statement anew each
+/// time a parameter of a LIMIT is bound.
 macro_rules! avoided_partners {
     ($user:literal) => {
         concat!(
@@ -39,7 +41,7 @@ macro_rules! avoided_partners {
             $user,
             " AND made_at > ",
             $crate::sqlite::now_ms!(),
-            " - ?2 ORDER BY made_at DESC LIMIT ?3))"
+            " - ?2 ORDER BY made_at DESC LIMIT 100))"
         )
     };
 }
@@ -125,7 +127,7 @@ pub(super) fn pool_ticket(user: UserId, ticket: &Ticket, avoided: &str) -> Resul
         id: ticket.id,
         user,
         region: ticket.region.clone(),
-        interests: ticket.interests.keys().map(str::to_owned).collect(),
+        interests: ticket.interests.clone(),
         created_at: ticket.created_at,
         expires_at: ticket.expires_at,
         avoid,

@@ -19,6 +19,7 @@ crate::on_every_backend!(
     a_key_does_not_bind_to_another_wish,
     one_batch_may_hold_the_same_key_twice,
     keys_of_two_users_are_apart,
+    a_key_is_looked_up_without_a_new_ticket,
     partners_are_avoided,
     many_at_once_share_a_commit,
 );
@@ -60,7 +61,7 @@ pub async fn a_new_ticket_waits_until_its_deadline(world: &World) {
     assert!((before..=after).contains(&ticket.created_at));
     assert_eq!(ticket.expires_at.since(ticket.created_at), rules().expire_after);
     assert_eq!(ticket, world.ticket(wish.id).await, "what was answered is what is kept");
-    assert_eq!(pool.interests, ["c++", "jazz", "보드게임"]);
+    assert_eq!(pool.interests.keys().collect::<Vec<_>>(), ["c++", "jazz", "보드게임"]);
     assert_eq!((pool.id, pool.user, pool.avoid), (wish.id, user("ana"), vec![]));
 }
 
@@ -159,6 +160,18 @@ pub async fn keys_of_two_users_are_apart(world: &World) {
     let ana = created(world.accept_one(with_key(world.wish("ana", "kr.seoul", &["a"]), "k")).await);
     let bo = created(world.accept_one(with_key(world.wish("bo", "kr.seoul", &["a"]), "k")).await);
     assert_ne!(ana.id, bo.id);
+}
+
+pub async fn a_key_is_looked_up_without_a_new_ticket(world: &World) {
+    let ana = created(world.accept_one(with_key(world.wish("ana", "kr.seoul", &["jazz"]), "k")).await);
+    let named = |name: &'static str, key: &'static str| async move {
+        world.store.keyed_ticket(&user(name), key).await.unwrap().map(|ticket| (ticket.id, ticket.state))
+    };
+    assert_eq!(named("ana", "k").await, Some((ana.id, TicketState::Waiting)));
+    let bo = world.press_match("bo", &["jazz"]).await;
+    world.settle_one(ana.id, bo.id).await;
+    assert_eq!(named("ana", "k").await, Some((ana.id, TicketState::Matched)));
+    assert_eq!((named("ana", "other").await, named("bo", "k").await), (None, None));
 }
 
 pub async fn partners_are_avoided(world: &World) {
