@@ -46,6 +46,8 @@ pub(crate) struct Waiters {
     /// Spares a phone that has just pressed match its first read.
     fresh: Fresh,
     wake_self: mpsc::Sender<Vec<TicketId>>,
+    /// How many phones wait.
+    phones: metrics::Gauge,
 }
 
 /// Starts reading for those who wait. `word` names tickets that settled.
@@ -60,7 +62,13 @@ pub(crate) fn start(
         async move { read_batch(&*store, &ids).await }
     });
     let (wake_self, own_word) = mpsc::channel(crate::WAKEUP_QUEUE);
-    let waiters = Arc::new(Waiters { waiting: Mutex::default(), reads, fresh: Fresh::default(), wake_self });
+    let waiters = Arc::new(Waiters {
+        waiting: Mutex::default(),
+        reads,
+        fresh: Fresh::default(),
+        wake_self,
+        phones: metrics::gauge!("dovetail_waiters"),
+    });
     tasks.spawn_endless("wake-ups", tell(Arc::clone(&waiters), Arc::clone(&store), word));
     tasks.spawn_endless("own wake-ups", tell(Arc::clone(&waiters), Arc::clone(&store), own_word));
     tasks.spawn_endless("wake-up poll", poll(Arc::clone(&waiters), store));
@@ -122,6 +130,7 @@ impl Waiters {
     /// Waits for a ticket from now on.
     fn subscribe(self: &Arc<Self>, id: TicketId) -> Changes {
         let mut waiting = self.lock();
+        self.phones.increment(1.0);
         let receiver = waiting.entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
         Changes { id, receiver, waiters: Arc::clone(self) }
     }
@@ -195,8 +204,6 @@ async fn poll(waiters: Arc<Waiters>, store: Arc<dyn Store>) {
         tick.tick().await;
         waiters.fresh.forget_old();
         let ids = waiters.all();
-        #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
-        metrics::gauge!("dovetail_waiters").set(ids.len() as f64);
         waiters.look(&*store, &ids, "poll").await;
     }
 }
@@ -222,6 +229,7 @@ impl Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
+        self.waiters.phones.decrement(1.0);
         let mut waiting = self.waiters.lock();
         if waiting.get(&self.id).is_some_and(|settled| settled.receiver_count() <= 1) {
             waiting.remove(&self.id);

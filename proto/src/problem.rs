@@ -183,6 +183,15 @@ mod tests {
     }
 
     #[test]
+    fn every_type_is_in_the_documents() {
+        let page = include_str!("../../docs/problems.md");
+        for kind in ProblemType::ALL {
+            let row = format!("| `{}` | {} | {} | {} |", kind.uri(), kind.status(), kind.title(), kind.advice());
+            assert!(page.contains(&row), "docs/problems.md lacks this row:\n{row}");
+        }
+    }
+
+    #[test]
     fn empty_members_are_left_out() {
         let problem = Problem::new(ProblemType::NotFound, "no ticket has this id");
         assert_eq!(

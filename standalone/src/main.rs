@@ -11,10 +11,6 @@ use clap::Parser as _;
 
 use crate::args::Args;
 
-/// The system's allocator spends twice as much on the many small texts that come and go here.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let args = Args::parse();
     match start(&args) {

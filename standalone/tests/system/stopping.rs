@@ -102,9 +102,7 @@ async fn callers_who_keep_silent_do_not_hold_it_up() {
 }
 
 async fn until_polled(app: &App, phones: u32) {
-    // The streams are waiters of the same tickets; a read is counted when its poll has begun.
-    let polled = async {
-        while app.metric("dovetail_commit_batch_size_sum", "kind=\"read\"").await < f64::from(2 * phones) {}
-    };
+    // Each holds a stream and a poll.
+    let polled = async { while app.metric("dovetail_waiters", "").await < f64::from(2 * phones) {} };
     until("phones hold their lines", polled).await;
 }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// How many times faster than in the trace requests are sent
-    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    #[arg(long, value_name = "N", default_value = "1")]
     speed: f64,
     /// How often to measure
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
@@ -62,14 +62,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
 }
 
 async fn measure(args: &Args, workspace: &Metadata, programs: &Programs) -> anyhow::Result<Verdict> {
-    let path = args.trace.clone().unwrap_or_else(|| {
-        workspace.workspace_root.join("replay/traces/sample-1k.ndjson").into_std_path_buf()
-    });
+    let path = match &args.trace {
+        Some(path) => path.clone(),
+        None => {
+            seen_from_here(workspace.workspace_root.join("replay/traces/sample-1k.ndjson").as_std_path())?
+        }
+    };
     let trace = Trace::look_at(&path, args.speed)?;
     let machine = Machine::read()?;
     let pinning = if args.pin { machine.split()? } else { Pinning::default() };
     let generator = Generator { program: &programs.replay, trace: &trace, pinning: &pinning };
-    let folder = workspace.target_directory.join("load").into_std_path_buf();
+    let folder = seen_from_here(workspace.target_directory.join("load").as_std_path())?;
     let command: Vec<String> = std::env::args().skip(1).collect();
     let command = format!("cargo xtask {}", command.join(" "));
     println!("{command}\n{machine}\n{trace}\n{pinning}");
@@ -138,6 +141,12 @@ async fn sample(
         drain_seconds: report.elapsed_seconds - generator.trace.seconds(),
         report,
     })
+}
+
+/// A path as one would type it: what is printed is compared with what other machines print.
+fn seen_from_here(path: &Path) -> anyhow::Result<PathBuf> {
+    let here = std::env::current_dir().context("cannot tell the current folder")?;
+    Ok(path.strip_prefix(here).unwrap_or(path).to_owned())
 }
 
 fn fresh_folder(path: &Path) -> anyhow::Result<PathBuf> {
