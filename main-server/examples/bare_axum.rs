@@ -2,10 +2,10 @@
 //! metrics. What it costs is what axum costs; `cargo xtask load` measures a Dovetail server against it.
 //!
 //! It does what no server of this API can leave out: headers, path and JSON read, JSON of the same shape and size
-//! written, with the same runtime and allocator. Interests are plain text here: reading more into them is Dovetail's
-//! own work.
+//! written, on the same runtime. Interests are plain text here: reading more into them is Dovetail's own work.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -18,10 +18,6 @@ use axum::{Json, Router};
 use clap::Parser;
 use proto::TicketId;
 use serde::{Deserialize, Serialize};
-
-/// As in `standalone`: an allocator is no merit of either.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A bare axum server that answers POST and GET of tickets at once, with nothing behind them.
 #[derive(Parser)]
@@ -125,9 +121,15 @@ async fn read_ticket(State(hold): State<Duration>, headers: HeaderMap, Path(id):
     Json(ticket).into_response()
 }
 
-#[tokio::main]
-async fn main() -> std::io::Result<()> {
+fn main() -> std::io::Result<()> {
     let args = Args::parse();
+    // As many threads as `standalone` has for HTTP: more would only cost this server more.
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
+    runtime.block_on(serve(&args))
+}
+
+async fn serve(args: &Args) -> std::io::Result<()> {
     service::http::raise_open_files();
     let listener = service::http::bind("--listen", args.listen).map_err(std::io::Error::other)?;
     #[allow(clippy::print_stdout, reason = "whoever starts it reads where it is")]

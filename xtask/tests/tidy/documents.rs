@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use regex::Regex;
 
 use crate::assert_none;
-use crate::repository::{TextFile, root, text_files};
+use crate::repository::{TextFile, members, root, text_files};
 
 /// Endings that make a back-ticked word with a slash a path of this tree.
 const ENDINGS: &[&str] = &["rs", "toml", "md", "sql", "yml", "yaml", "json", "ndjson", "js", "conf", "sh"];
@@ -107,6 +107,14 @@ fn named_paths_exist() {
         &missing,
         "The document names a file that is not there: it was moved or deleted, so say what is true.",
     );
+}
+
+#[test]
+fn the_architecture_names_every_crate() {
+    let page = documents().find(|document| document.path == "ARCHITECTURE.md").expect("ARCHITECTURE.md");
+    let names = members().into_iter().map(|member| format!("`{}`", member.name));
+    let left: Vec<String> = names.filter(|name| !page.text.contains(name.as_str())).collect();
+    assert_none(&left, "ARCHITECTURE.md says nothing of these crates: say what each is for.");
 }
 
 #[test]
