@@ -1,7 +1,7 @@
 //! `cargo xtask load`: what a server costs under load, beside what axum alone costs under the same load.
 //!
-//! Each run plays the trace against a new standalone server with an empty data folder, then against the bare server
-//! of `main-server/examples/bare_axum.rs`. CPU is read from the kernel, from when the server listens until the last
+//! Each run plays the trace against a new standalone server with an empty data folder, then twice against the bare
+//! server of `main-server/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering at once. CPU is read from the kernel, from when the server listens until the last
 //! phone is done; times are what the phones saw.
 
 mod machine;
@@ -80,16 +80,17 @@ async fn measure(args: &Args, workspace: &Metadata, programs: &Programs) -> anyh
     for number in 1..=args.runs {
         let folder = fresh_folder(&folder.join(format!("run-{number}")))?;
         let busy = machine::busy()?;
-        println!("run {number} of {}: standalone, then bare_axum", args.runs);
+        println!("run {number} of {}: standalone, then bare_axum twice", args.runs);
         let data = folder.join("data").display().to_string();
         let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.as_str()];
         let dovetail =
             sample(&generator, &programs.standalone, &arguments, &folder.join("standalone")).await?;
         std::fs::remove_dir_all(&data).with_context(|| format!("cannot remove {data}"))?;
-        let bare =
-            sample(&generator, &programs.bare_axum, &["--listen", "127.0.0.1:0"], &folder.join("bare_axum"))
-                .await?;
-        runs.push(Run { busy, dovetail, bare });
+        let hold = format!("{:.0}ms", dovetail.report.wait_ms.p50.unwrap_or_default());
+        let bare = ["--listen", "127.0.0.1:0", "--hold", hold.as_str()];
+        let holding = sample(&generator, &programs.bare_axum, &bare, &folder.join("holding")).await?;
+        let at_once = sample(&generator, &programs.bare_axum, &bare[..2], &folder.join("at_once")).await?;
+        runs.push(Run { busy, dovetail, holding, at_once });
     }
 
     println!("\n{}", summary::render(&runs));
