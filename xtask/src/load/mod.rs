@@ -1,8 +1,9 @@
 //! `cargo xtask load`: what a server costs under load, beside what axum alone costs under the same load.
 //!
 //! Each run plays the trace against a new standalone server with an empty data folder, then twice against the bare
-//! server of `main-server/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering at once. CPU is read from the kernel, from when the server listens until the last
-//! phone is done; times are what the phones saw.
+//! server of `main-server/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering
+//! at once. CPU is read from the kernel, from when the server listens until the last phone is done; times are what the
+//! phones saw.
 
 mod machine;
 mod play;
