@@ -17,7 +17,7 @@ use crate::problem::Refusal;
 use crate::waiters::Waiters;
 
 /// The most requests that wait for the commit in flight. At the bound callers are refused before a ticket exists.
-const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(12) };
+const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(10) };
 /// How often a batch is tried while the store is away, first try included.
 const TRIES: u32 = 4;
 /// Waits between tries: together well below what a phone waits for an answer.

@@ -186,7 +186,8 @@ mod tests {
     fn every_type_is_in_the_documents() {
         let page = include_str!("../../docs/problems.md");
         for kind in ProblemType::ALL {
-            let row = format!("| `{}` | {} | {} | {} |", kind.uri(), kind.status(), kind.title(), kind.advice());
+            let row =
+                format!("| `{}` | {} | {} | {} |", kind.uri(), kind.status(), kind.title(), kind.advice());
             assert!(page.contains(&row), "docs/problems.md lacks this row:\n{row}");
         }
     }

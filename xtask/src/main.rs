@@ -26,8 +26,8 @@ enum Command {
     /// Measure a server under load, and the same load on a bare axum server
     ///
     /// Each run starts a release build of standalone with an empty data folder, plays the trace against it as phones
-    /// would, and then against a bare axum server that answers at once: what that one costs is what HTTP costs. Prints
-    /// the median and each run of times, matches, CPU and memory. Tickets that nobody fits are waited for until they
+    /// would, and then against a bare axum server, once holding polls for as long as half the people waited, once
+    /// answering at once: what that one costs is what HTTP costs. Prints the median and each run of times, matches, CPU and memory. Tickets that nobody fits are waited for until they
     /// expire, a minute after the trace's end. Logs, reports and pairs stay in target/load. Needs Linux.
     ///
     /// Exit code: 0 when nothing happened that never may, 1 otherwise (it is named), 2 when it could not be measured.

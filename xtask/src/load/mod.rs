@@ -1,9 +1,9 @@
 //! `cargo xtask load`: what a server costs under load, beside what axum alone costs under the same load.
 //!
 //! Each run plays the trace against a new standalone server with an empty data folder, then twice against the bare
-//! server of `main-server/examples/bare_axum.rs`: once holding each phone as long as the standalone server held the
-//! median one, over as many connections as that needs, and once answering at once. CPU is read from the kernel, from when the server listens until the last
-//! phone is done; times are what the phones saw.
+//! server of `main-server/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering
+//! at once. CPU is read from the kernel, from when the server listens until the last phone is done; times are what the
+//! phones saw.
 
 mod machine;
 mod play;
@@ -87,14 +87,11 @@ async fn measure(args: &Args, workspace: &Metadata, programs: &Programs) -> anyh
         let dovetail =
             sample(&generator, &programs.standalone, &arguments, &folder.join("standalone")).await?;
         std::fs::remove_dir_all(&data).with_context(|| format!("cannot remove {data}"))?;
-        let bare = async |name: &str, hold: &str| {
-            let arguments = ["--listen", "127.0.0.1:0", "--hold", hold];
-            sample(&generator, &programs.bare_axum, &arguments, &folder.join(name)).await
-        };
         let hold = format!("{:.0}ms", dovetail.report.wait_ms.p50.unwrap_or_default());
-        let holding = bare("bare_axum-holding", &hold).await?;
-        let bare = bare("bare_axum", "0s").await?;
-        runs.push(Run { busy, dovetail, bare, holding });
+        let bare = ["--listen", "127.0.0.1:0", "--hold", hold.as_str()];
+        let holding = sample(&generator, &programs.bare_axum, &bare, &folder.join("holding")).await?;
+        let at_once = sample(&generator, &programs.bare_axum, &bare[..2], &folder.join("at_once")).await?;
+        runs.push(Run { busy, dovetail, holding, at_once });
     }
 
     println!("\n{}", summary::render(&runs));
@@ -119,28 +116,12 @@ async fn sample(
     let command = generator.pinning.server(program, arguments);
     let server = Server::start(command, &files.with_extension("log")).await?;
     let before = usage::cpu_time(server.pid)?;
-    let mut course = usage::Course::default();
-    let Played { report, faulty } = tokio::select! {
-        played = generator.play(&server.url, files) => played?,
-        lost = course.follow(server.pid) => match lost {
-            Err(error) => return Err(error.context("the server is gone")),
-        },
-    };
-    let cpu = usage::cpu_time(server.pid)?.saturating_sub(before);
+    let Played { report, faulty } = generator.play(&server.url, files).await?;
+    let cpu: Duration = usage::cpu_time(server.pid)?.saturating_sub(before);
     let peak_bytes = usage::peak_memory_bytes(server.pid)?;
     server.end().await?;
-    // When the last match was made, at the latest. What follows is waiting for tickets to expire.
-    let last_wait = report.wait_ms.max.or(report.accept_ms.max).unwrap_or_default();
-    let last_match = Duration::from_secs_f64(generator.trace.seconds() + last_wait / 1_000.0);
-    let cpu_to_last_match = course.at(last_match).map_or(cpu, |then| then.saturating_sub(before));
-    Ok(Sample {
-        faulty,
-        cpu_seconds: cpu.as_secs_f64(),
-        cpu_seconds_to_last_match: cpu_to_last_match.as_secs_f64(),
-        peak_bytes,
-        drain_seconds: report.elapsed_seconds - generator.trace.seconds(),
-        report,
-    })
+    let drain_seconds = report.elapsed_seconds - generator.trace.seconds();
+    Ok(Sample { report, faulty, cpu_seconds: cpu.as_secs_f64(), peak_bytes, drain_seconds })
 }
 
 /// A path as one would type it: what is printed is compared with what other machines print.

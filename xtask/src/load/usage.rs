@@ -1,14 +1,10 @@
 //! What a process has used, from the kernel's own books (`man 5 proc`).
 
-use std::convert::Infallible;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-
-/// Each look costs this program some microseconds, and the server nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The CPU time of all threads of a process since it started, in user and kernel mode.
 pub(super) fn cpu_time(pid: u32) -> anyhow::Result<Duration> {
@@ -16,27 +12,6 @@ pub(super) fn cpu_time(pid: u32) -> anyhow::Result<Duration> {
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let ticks = cpu_ticks(&text).with_context(|| format!("{path} has another form"))?;
     Ok(Duration::from_secs_f64(ticks as f64 / ticks_per_second()? as f64))
-}
-
-/// The CPU time of a process at moments, while something else goes on.
-#[derive(Default)]
-pub(super) struct Course(Vec<(Duration, Duration)>);
-
-impl Course {
-    /// Looks at a process again and again until dropped.
-    pub(super) async fn follow(&mut self, pid: u32) -> anyhow::Result<Infallible> {
-        let began = Instant::now();
-        let mut moments = tokio::time::interval(LOOK_EVERY);
-        loop {
-            moments.tick().await;
-            self.0.push((began.elapsed(), cpu_time(pid)?));
-        }
-    }
-
-    /// The CPU time at the first look after a moment, if there was one.
-    pub(super) fn at(&self, moment: Duration) -> Option<Duration> {
-        self.0.iter().find(|(when, _)| *when >= moment).map(|(_, cpu)| *cpu)
-    }
 }
 
 /// The most memory that a process has held at one time.
@@ -79,14 +54,6 @@ mod tests {
         assert_eq!(cpu_ticks(stat), Some(325));
         assert_eq!(peak_bytes("VmPeak:\t  9 kB\nVmHWM:\t    2048 kB\n"), Some(2 * 1024 * 1024));
         assert_eq!(cpu_ticks("42 (a) S 1"), None);
-    }
-
-    #[test]
-    fn the_course_is_read_at_the_next_look() {
-        let seconds = Duration::from_secs;
-        let course = Course(vec![(seconds(0), seconds(1)), (seconds(2), seconds(3))]);
-        assert_eq!(course.at(seconds(1)), Some(seconds(3)));
-        assert_eq!(course.at(seconds(3)), None);
     }
 
     #[test]
