@@ -140,14 +140,13 @@ impl Engine {
         self.seek_partner(slot, events);
     }
 
-    /// The earliest moment at which [`Command::Advance`] would do something. Cheap.
+    /// The earliest moment at which [`Command::Advance`] would have something to do for those who wait. Cheap.
+    ///
+    /// Ids that left are not counted: they are forgotten with whatever comes after their deadline, and are not worth
+    /// being woken for.
     pub fn next_due(&self) -> Option<Time> {
         let Waiting { deadlines, widenings, searches, .. } = &self.waiting;
-        [deadlines, widenings, searches]
-            .into_iter()
-            .filter_map(DueQueue::first_moment)
-            .chain(self.released.first_moment())
-            .min()
+        [deadlines, widenings, searches].into_iter().filter_map(DueQueue::first_moment).min()
     }
 
     /// Whether the ticket waits or is being settled.

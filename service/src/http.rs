@@ -1,6 +1,8 @@
 //! HTTP listeners: bound before anything else starts, served until told to stop.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -9,7 +11,6 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::serve::ListenerExt;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::lifecycle::Tasks;
@@ -18,6 +19,9 @@ use crate::lifecycle::Tasks;
 const BACKLOG: u32 = 4_096;
 /// How long, after the stop, connections without a whole request are kept: long enough for answers to be sent off.
 const SILENT_GRACE: Duration = Duration::from_secs(2);
+
+/// How often, after that, it is looked whether a handler still works.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Binds an address.
 ///
@@ -39,8 +43,8 @@ pub fn bind(flag: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
 /// A caller who has sent no whole request by then does not hold it up.
 pub fn serve(tasks: &Tasks, name: &'static str, listener: TcpListener, router: Router) {
     let stop = tasks.stop_token();
-    let under_way = watch::Sender::new(0_usize);
-    let silent = only_silent_callers_left(under_way.subscribe(), stop.clone());
+    let under_way = Arc::new(AtomicUsize::new(0));
+    let silent = only_silent_callers_left(Arc::clone(&under_way), stop.clone());
     let router = router.layer(from_fn(move |request: Request, next: Next| {
         let counted = UnderWay::new(&under_way);
         async move {
@@ -66,27 +70,28 @@ pub fn serve(tasks: &Tasks, name: &'static str, listener: TcpListener, router: R
 }
 
 /// A request that a handler works on, counted until this is dropped.
-struct UnderWay(watch::Sender<usize>);
+struct UnderWay(Arc<AtomicUsize>);
 
 impl UnderWay {
-    fn new(count: &watch::Sender<usize>) -> Self {
-        count.send_modify(|count| *count += 1);
-        Self(count.clone())
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Returns a while after the stop, once no handler works any more.
-async fn only_silent_callers_left(mut under_way: watch::Receiver<usize>, stop: CancellationToken) {
+async fn only_silent_callers_left(under_way: Arc<AtomicUsize>, stop: CancellationToken) {
     stop.cancelled().await;
     tokio::time::sleep(SILENT_GRACE).await;
-    // An error means that the router, and with it the server, has gone.
-    let _ = under_way.wait_for(|count| *count == 0).await;
+    while under_way.load(Ordering::Relaxed) > 0 {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
 }
 
 /// Lets this process hold as many connections as the operating system permits: each waiting phone holds one.

@@ -11,16 +11,19 @@ use tokio::time::MissedTickBehavior;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// The most tickets settled by one statement; a full one is followed by the next at once.
 const SWEEP_BATCH: u32 = 1_000;
-/// The most idempotency keys forgotten each second.
+/// Every how many sweeps old idempotency keys are forgotten: they have lived a day.
+const KEYS_EVERY: u64 = 60;
+/// The most idempotency keys forgotten by one statement; a full one is followed by the next at once.
 const KEY_BATCH: u32 = 1_000;
 
 /// Settles overdue tickets for ever and tells whoever holds their phones.
 pub async fn sweep_overdue(store: &dyn Store, wakeups: &mpsc::Sender<Vec<TicketId>>) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    for sweep in 0_u64.. {
         tick.tick().await;
-        if let Err(error) = sweep_once(store, wakeups).await {
+        let forget_keys = sweep.is_multiple_of(KEYS_EVERY);
+        if let Err(error) = sweep_once(store, wakeups, forget_keys).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "cannot settle overdue tickets; trying again"
@@ -29,7 +32,11 @@ pub async fn sweep_overdue(store: &dyn Store, wakeups: &mpsc::Sender<Vec<TicketI
     }
 }
 
-async fn sweep_once(store: &dyn Store, wakeups: &mpsc::Sender<Vec<TicketId>>) -> store::Result<()> {
+async fn sweep_once(
+    store: &dyn Store,
+    wakeups: &mpsc::Sender<Vec<TicketId>>,
+    forget_keys: bool,
+) -> store::Result<()> {
     loop {
         let expired = store.expire_overdue(SWEEP_BATCH).await?;
         metrics::counter!("dovetail_tickets_settled_total", "outcome" => "expired")
@@ -43,6 +50,6 @@ async fn sweep_once(store: &dyn Store, wakeups: &mpsc::Sender<Vec<TicketId>>) ->
             break;
         }
     }
-    store.forget_old_keys(KEY_BATCH).await?;
+    while forget_keys && store.forget_old_keys(KEY_BATCH).await? == u64::from(KEY_BATCH) {}
     Ok(())
 }

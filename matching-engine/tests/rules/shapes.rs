@@ -41,6 +41,7 @@ fn play(policy: Policy, tickets: Vec<Ticket>) -> usize {
         engine.handle(due, Command::Advance, &mut events);
         confirm(due, &mut engine, &mut events);
     }
+    engine.handle(Time::from_millis(u64::MAX), Command::Advance, &mut events);
     engine.check_invariants();
     assert_eq!(engine.footprint(), Footprint::default(), "nothing stays when all have left");
     matched.len() / 2
