@@ -22,6 +22,8 @@ pub struct MatchPolicy {
     pub expire_after: Duration,
     /// How long two people who were matched are not matched again.
     pub no_rematch_for: Duration,
+    /// How long after its match an equal wish without an idempotency key counts as the same press of the button.
+    pub same_press_within: Duration,
 }
 
 /// Why a policy file cannot be used.
@@ -56,6 +58,7 @@ pub enum PolicyError {
 struct File {
     expire_after: Option<Text>,
     no_rematch_for: Option<Text>,
+    same_press_within: Option<Text>,
     min_shared: Option<u8>,
     any_interest_after: Option<Text>,
     pool_bound: Option<usize>,
@@ -97,6 +100,8 @@ impl TryFrom<String> for Text {
     }
 }
 
+/// The shortest a ticket may wait: below it nobody could be told.
+const MIN_EXPIRE_AFTER: Duration = Duration::from_millis(100);
 /// The longest a ticket may wait: longer than any patience, and far from overflow.
 const MAX_EXPIRE_AFTER: Duration = Duration::from_secs(24 * 3600);
 /// The widest scope, in labels, that one engine serves: a shard is chosen by a region's first two labels.
@@ -127,12 +132,10 @@ impl MatchPolicy {
     fn from_file(file: &File, base: &Self) -> Result<Self, InvalidPolicy> {
         let pool_bound = file.pool_bound.unwrap_or(base.pool_bound);
         let expire_after = file.expire_after.map_or(base.expire_after, |text| text.0);
+        let same_press_within = file.same_press_within.map_or(base.same_press_within, |text| text.0);
         let no_rematch_for = file.no_rematch_for.map_or(base.no_rematch_for, |text| text.0);
-        if expire_after.is_zero() || expire_after > MAX_EXPIRE_AFTER {
-            return Err(InvalidPolicy {
-                setting: "expire_after",
-                why: "must be longer than 0 and at most 24h",
-            });
+        if !(MIN_EXPIRE_AFTER..=MAX_EXPIRE_AFTER).contains(&expire_after) {
+            return Err(InvalidPolicy { setting: "expire_after", why: "must be from 100ms to 24h" });
         }
         if !(1..=MAX_POOL_BOUND).contains(&pool_bound) {
             return Err(InvalidPolicy { setting: "pool_bound", why: "must be from 1 to 10000000" });
@@ -164,7 +167,7 @@ impl MatchPolicy {
                 why: "must be at least 2: regions that differ in their first two labels are paired apart",
             });
         }
-        Ok(Self { pairing, pool_bound, expire_after, no_rematch_for })
+        Ok(Self { pairing, pool_bound, expire_after, no_rematch_for, same_press_within })
     }
 
     /// What stands before any file is read; the default file states every setting again.
@@ -174,6 +177,7 @@ impl MatchPolicy {
             pool_bound: 100_000,
             expire_after: Duration::from_secs(60),
             no_rematch_for: Duration::from_secs(24 * 3600),
+            same_press_within: Duration::from_secs(5),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Logs to standard error, metrics for Prometheus.
 
+use std::io::IsTerminal as _;
+
 use anyhow::Context as _;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
@@ -31,7 +33,10 @@ pub struct LogArgs {
 pub fn start_logging(args: &LogArgs) -> anyhow::Result<()> {
     let filter =
         EnvFilter::try_new(&args.log).with_context(|| format!("--log {:?} is not a log filter", args.log))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     let started = match args.log_format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => builder.json().try_init(),

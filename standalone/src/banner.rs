@@ -1,5 +1,6 @@
 //! What a newcomer sees: where it listens, and three lines to paste.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 
 use store::SqliteLocation;
@@ -7,7 +8,6 @@ use store::SqliteLocation;
 /// Says where the API is and how to match two people by hand.
 ///
 /// The two users are new at each start (`start` is unlike any other's), since people who met do not meet again for a day.
-#[allow(clippy::print_stdout, reason = "this is what the program says to a person")]
 pub(crate) fn print(listen: SocketAddr, admin: SocketAddr, location: &SqliteLocation, start: &str) {
     let kept = match location {
         SqliteLocation::Memory => "in memory, gone when it stops".to_owned(),
@@ -20,11 +20,14 @@ pub(crate) fn print(listen: SocketAddr, admin: SocketAddr, location: &SqliteLoca
              -H 'Content-Type: application/json' -d '{{\"region\":\"kr.seoul\",\"interests\":[\"jazz\",\"board games\"]}}'; echo"
         )
     };
-    println!("Dovetail listens on http://{listen}  (admin: http://{admin}, data: {kept})\n");
-    println!("Two people press match, then both read who they met:\n");
-    println!("{}", press("ana"));
-    println!("{}", press("bo"));
-    println!(
-        "for user in ana bo; do curl -s http://{listen}/v1/tickets/current -H \"Authorization: Bearer dev.$user-{suffix}\"; echo; done\n"
+    let mut out = std::io::stdout().lock();
+    // Whoever started it may not read: that is no reason to stop.
+    let _ = writeln!(out, "Dovetail listens on http://{listen}  (admin: http://{admin}, data: {kept})\n");
+    let _ = writeln!(out, "Two people press match, then both read who they met:\n");
+    let _ = writeln!(out, "{}", press("ana"));
+    let _ = writeln!(out, "{}", press("bo"));
+    let _ = writeln!(
+        out,
+        "sleep 1; for user in ana bo; do curl -s http://{listen}/v1/tickets/current -H \"Authorization: Bearer dev.$user-{suffix}\"; echo; done\n"
     );
 }

@@ -1,5 +1,6 @@
 //! The process from top to bottom: settings, store, ports, tasks; then wait; then stop in stages.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +21,7 @@ const STOP_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.print_policy {
-        #[allow(clippy::print_stdout, reason = "this is what was asked for")]
-        {
-            print!("{DEFAULT_POLICY}");
-        }
+        std::io::stdout().write_all(DEFAULT_POLICY.as_bytes()).context("cannot print the policy")?;
         return Ok(ExitCode::SUCCESS);
     }
     let policy = MatchPolicy::load_or_default(args.policy.as_deref())?;
@@ -39,6 +37,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         shard_count: proto::DEFAULT_SHARD_COUNT,
         expire_after: policy.expire_after,
         no_rematch_for: policy.no_rematch_for,
+        same_press_within: policy.same_press_within,
     };
     let location = args.location();
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&location, rules).await?);
@@ -73,6 +72,9 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     http::serve(&working, "admin port", admin_listener, admin.clone().router());
 
     tracing::info!(%listen, admin = %admin_address, "serving");
+    if !admin_address.ip().is_loopback() {
+        tracing::warn!(admin = %admin_address, "the admin port can be reached from other machines; it checks nobody");
+    }
     tracing::warn!("--auth dev: anybody who reaches this address is who they say they are");
     banner::print(listen, admin_address, &location, &service::ids::new_owner_id());
 

@@ -41,13 +41,23 @@ impl StoreError {
     }
 }
 
+/// Whether the same call would be refused again: a damaged file, or rows that break a rule of the tables.
+fn is_lasting(refused: &dyn sqlx::error::DatabaseError) -> bool {
+    // SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_NOTADB, https://sqlite.org/rescode.html
+    let code = refused.code().and_then(|code| code.parse::<u32>().ok());
+    code.is_some_and(|code| matches!(code & 0xff, 11 | 19 | 26))
+}
+
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match error {
+            sqlx::Error::Database(refused) if is_lasting(&*refused) => Self::invalid("state", refused),
             // Refused before anything ran, or answered with an error: rolled back.
-            sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Database(_) => {
-                Self::Unavailable(error)
-            }
+            sqlx::Error::InvalidSavePointStatement
+            | sqlx::Error::BeginFailed
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::Database(_) => Self::Unavailable(error),
             error @ (sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) => {
                 Self::invalid("row", error)
             }

@@ -15,6 +15,9 @@ pub struct Rules {
     pub expire_after: Duration,
     /// How long two people who were matched are not matched again.
     pub no_rematch_for: Duration,
+    /// How long after its match an equal wish without an idempotency key counts as the same press of the button: a double
+    /// tap may come after the first tap was matched.
+    pub same_press_within: Duration,
 }
 
 impl Rules {
@@ -57,6 +60,7 @@ pub enum Accepted {
         pool: PoolTicket,
     },
     /// The user has a waiting ticket, this one. A key that came with the same region and interests now names it too.
+    /// Or, without a key, an equal one that was matched a moment ago ([`Rules::same_press_within`]).
     Waiting(Ticket),
     /// The key named this ticket before. It may have settled since.
     Keyed(Ticket),

@@ -35,6 +35,7 @@ impl World {
             shard_count: 3,
             expire_after: Duration::from_secs(60),
             no_rematch_for: Duration::from_secs(3_600),
+            same_press_within: Duration::ZERO,
         };
         let open = || SqliteStore::open(&SqliteLocation::Memory, rules.clone());
         let (store, closed) = (open().await.unwrap(), open().await.unwrap());

@@ -62,6 +62,19 @@ impl App {
         self.data.path()
     }
 
+    /// The lines that it tells a newcomer to paste.
+    pub(crate) async fn lines_to_paste(&mut self) -> Vec<String> {
+        let process = self.process.as_mut().unwrap();
+        let mut lines = Vec::new();
+        while lines.len() < 3 {
+            let line = process.next_line().await.expect("it prints three lines");
+            if line.contains("curl ") {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
     /// A page of the admin port.
     pub(crate) async fn admin(&self, path: &str) -> Reply {
         self.client.admin(path).await

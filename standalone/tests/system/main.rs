@@ -22,6 +22,7 @@ mod full_pool;
 mod idempotency;
 mod ledger;
 mod operating;
+mod pasting;
 mod restarting;
 mod starting;
 mod stopping;

@@ -53,7 +53,7 @@ async fn it_goes_on_after_it_was_killed() {
 
 #[tokio::test]
 async fn two_who_met_do_not_meet_again_after_a_restart() {
-    let mut app = App::with_policy("expire_after = \"3s\"").await;
+    let mut app = App::with_policy("expire_after = \"3s\"\nsame_press_within = \"0s\"").await;
     let (ana, bo) = (app.user("ana"), app.user("bo"));
     let first = ana.press_match("kr.seoul", &["jazz"]).await;
     bo.press_match("kr.seoul", &["jazz"]).await;

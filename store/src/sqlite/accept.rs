@@ -9,14 +9,21 @@ use super::rows::{avoided_partners, moment_at, pool_ticket, ticket_from, ticket_
 use super::{SqliteStore, duration_to_db, hex, ids_to_json, now_ms, to_json};
 use crate::{Accepted, NewTicket, OwnedTicket, Result, Rules, StoreError};
 
-/// `?1` rows, `?2` as [`avoided_partners`], `?3` how long a ticket may wait.
+/// `?1` rows, `?2` as [`avoided_partners`], `?3` how long a ticket may wait, `?4` how long an equal wish is the same press.
+///
+/// A user of such a wish gets no row, and is answered with the ticket by [`SAME_PRESS`].
 const INSERT_TICKETS: &str = concat!(
     "INSERT INTO tickets (id, user, region, shard, interests, created_at, expires_at) \
      SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, ",
     now_ms!(),
     ", ",
     now_ms!(),
-    " + ?3 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING \
+    " + ?3 FROM json_each(?1) AS new WHERE value ->> 5 OR NOT EXISTS \
+     (SELECT 1 FROM tickets AS last WHERE last.user = new.value ->> 1 AND last.state <> 'waiting' \
+      AND last.settled_at > ",
+    now_ms!(),
+    " - ?4 AND last.state = 'matched' AND last.region = new.value ->> 2 AND last.interests = new.value ->> 4) \
+     ON CONFLICT DO NOTHING \
      RETURNING id, created_at, expires_at, ",
     avoided_partners!("tickets.user")
 );
@@ -30,6 +37,16 @@ const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
 
 const WAITING_OF_USERS: &str =
     concat!(ticket_view!(), "WHERE t.state = 'waiting' AND t.user IN (SELECT value FROM json_each(?1))");
+
+/// `?1` rows as [`INSERT_TICKETS`], `?2` how long an equal wish is the same press.
+const SAME_PRESS: &str = concat!(
+    ticket_view!(),
+    "JOIN json_each(?1) AS new ON t.user = new.value ->> 1 AND t.region = new.value ->> 2 \
+       AND t.interests = new.value ->> 4 \
+     WHERE t.state = 'matched' AND t.settled_at > ",
+    now_ms!(),
+    " - ?2 ORDER BY t.settled_at"
+);
 
 const TICKETS_BY_ID: &str = concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
 
@@ -78,6 +95,7 @@ impl SqliteStore {
         // A key that a neighbour in this batch has just used names that neighbour's ticket.
         self.find_keyed(&mut transaction, batch, answers).await?;
         self.find_waiting(&mut transaction, batch, answers).await?;
+        self.find_same_press(&mut transaction, batch, answers).await?;
         self.record_keys(&mut transaction, batch, answers).await?;
         Ok(transaction.commit().await?)
     }
@@ -94,17 +112,11 @@ impl SqliteStore {
         }
         // In user order, as on every store: two batches never wait for each other in a circle.
         open.sort_by(|(_, a), (_, b)| a.user.cmp(&b.user));
-        let rows = open
-            .iter()
-            .map(|(_, row)| {
-                let shard = self.rules.shard_of(&row.region).0;
-                Ok((hex(row.id.to_bytes()), &row.user, &row.region, shard, to_json(&row.interests)?))
-            })
-            .collect::<Result<Vec<_>>>()?;
         let inserted = sqlx::query(INSERT_TICKETS)
-            .bind(to_json(&rows)?)
+            .bind(self.rows_json(&open)?)
             .bind(duration_to_db(self.rules.no_rematch_for))
             .bind(duration_to_db(self.rules.expire_after))
+            .bind(duration_to_db(self.rules.same_press_within))
             .fetch_all(connection)
             .await?;
         let places: HashMap<TicketId, usize> = open.iter().map(|(place, row)| (row.id, *place)).collect();
@@ -123,6 +135,43 @@ impl SqliteStore {
             };
             let pool = pool_ticket(new.user.clone(), &ticket, row.try_get(3)?)?;
             answers[place] = Some(Accepted::Created { ticket, pool });
+        }
+        Ok(())
+    }
+
+    /// The parameter of [`INSERT_TICKETS`]: id, user, region, shard, interests, whether there is a key.
+    fn rows_json(&self, rows: &[(usize, &NewTicket)]) -> Result<String> {
+        let rows = rows
+            .iter()
+            .map(|(_, row)| {
+                let (id, shard) = (hex(row.id.to_bytes()), self.rules.shard_of(&row.region).0);
+                Ok((id, &row.user, &row.region, shard, to_json(&row.interests)?, row.key.is_some()))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        to_json(&rows)
+    }
+
+    /// Equal wishes of people who were matched a moment ago.
+    async fn find_same_press(
+        &self,
+        connection: &mut SqliteConnection,
+        batch: &[NewTicket],
+        answers: &mut [Option<Accepted>],
+    ) -> Result<()> {
+        let mut open = open_rows(batch, answers);
+        open.retain(|(_, row)| row.key.is_none());
+        if open.is_empty() {
+            return Ok(());
+        }
+        let rows = sqlx::query(SAME_PRESS)
+            .bind(self.rows_json(&open)?)
+            .bind(duration_to_db(self.rules.same_press_within))
+            .fetch_all(connection)
+            .await?;
+        let matched = rows.iter().map(ticket_from).collect::<Result<Vec<_>>>()?;
+        for (place, row) in open {
+            let same = matched.iter().rfind(|owned| owned.user == row.user);
+            answers[place] = same.map(|owned| Accepted::Waiting(owned.ticket.clone()));
         }
         Ok(())
     }

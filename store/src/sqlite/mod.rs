@@ -40,15 +40,34 @@ pub struct SqliteStore {
     /// For reads outside transactions. In memory it is the writer: a second connection would see another database.
     reader: SqlitePool,
     /// Held for as long as the store is open, so that a second process is turned away. `None` in memory.
-    _lock: Option<std::fs::File>,
+    lock: Option<std::fs::File>,
 }
+
+const BEGIN: &str = "BEGIN IMMEDIATE";
 
 type Transaction = sqlx::Transaction<'static, sqlx::Sqlite>;
 
 impl SqliteStore {
     /// Starts a transaction that writes. IMMEDIATE: it never has to be retried half way.
+    ///
+    /// On a full disk SQLite rolls a transaction back by itself; the client library then fails to do so and believes the
+    /// connection to be inside one for ever. Such a connection is replaced.
     async fn begin(&self) -> Result<Transaction> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+        match self.writer.begin_with(BEGIN).await {
+            Err(sqlx::Error::InvalidSavePointStatement) if self.outlives_its_connections() => {
+                tracing::warn!(
+                    "replacing the connection to the database: an earlier transaction ended badly"
+                );
+                self.writer.acquire().await?.close().await?;
+                Ok(self.writer.begin_with(BEGIN).await?)
+            }
+            begun => Ok(begun?),
+        }
+    }
+
+    /// Whether the data is in a file. In memory the connection is the database.
+    fn outlives_its_connections(&self) -> bool {
+        self.lock.is_some()
     }
 }
 
@@ -153,5 +172,41 @@ impl Store for SqliteStore {
     async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn wish(n: u128) -> NewTicket {
+        NewTicket {
+            id: TicketId::from_u128(n),
+            user: UserId::new(&format!("user {n}")).unwrap(),
+            region: "kr.seoul".parse().unwrap(),
+            interests: proto::InterestSet::new(&["jazz"]).unwrap(),
+            // With a key it takes a transaction.
+            key: Some("key".to_owned()),
+        }
+    }
+
+    #[tokio::test]
+    async fn it_goes_on_after_the_database_rolled_back_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let rules = Rules {
+            shard_count: 12,
+            expire_after: Duration::from_secs(60),
+            no_rematch_for: Duration::ZERO,
+            same_press_within: Duration::ZERO,
+        };
+        let location = SqliteLocation::File(folder.path().join("d.db"));
+        let store = SqliteStore::open(&location, rules).await.unwrap();
+        let mut transaction = store.begin().await.unwrap();
+        // What SQLite does on a full disk, without telling the client library.
+        sqlx::query("ROLLBACK").execute(&mut *transaction).await.unwrap();
+        assert!(transaction.commit().await.is_err());
+        let accepted = store.accept(&[wish(1)]).await.unwrap();
+        assert!(matches!(accepted[0], Accepted::Created { .. }));
     }
 }

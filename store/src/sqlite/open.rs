@@ -50,7 +50,7 @@ impl SqliteStore {
             .busy_timeout(BUSY_TIMEOUT);
         let (writer, reader) = connect(location, options).await.map_err(|error| explain(location, error))?;
         prepare(&writer, &rules).await.map_err(|error| explain(location, error))?;
-        Ok(Self { rules, writer, reader, _lock: lock })
+        Ok(Self { rules, writer, reader, lock })
     }
 }
 

@@ -11,6 +11,7 @@ crate::on_every_backend!(
     accepting:
     a_new_ticket_waits_until_its_deadline,
     a_double_tap_gets_the_same_ticket,
+    a_double_tap_after_the_match_gets_the_match,
     a_batch_answers_each_row_in_order,
     an_overdue_ticket_makes_room,
     a_repeated_batch_finds_its_own_rows,
@@ -197,4 +198,14 @@ pub async fn many_at_once_share_a_commit(world: &World) {
     let tickets: Vec<_> = answers.into_iter().map(created).collect();
     assert!(tickets.iter().zip(&batch).all(|(ticket, wish)| ticket.id == wish.id));
     assert!(tickets.windows(2).all(|pair| pair[0].created_at == pair[1].created_at));
+}
+
+pub async fn a_double_tap_after_the_match_gets_the_match(world: &World) {
+    let world = world.elsewhere(Rules { same_press_within: Duration::from_secs(60), ..rules() }).await;
+    let (ana, bo) = (world.press_match("ana", &["jazz"]).await, world.press_match("bo", &["jazz"]).await);
+    world.settle_one(ana.id, bo.id).await;
+    let again = waiting(world.accept_one(world.wish("ana", "kr.seoul", &["jazz"])).await);
+    assert_eq!((again.id, again.state), (ana.id, TicketState::Matched));
+    created(world.accept_one(with_key(world.wish("ana", "kr.seoul", &["jazz"]), "new press")).await);
+    created(world.accept_one(world.wish("bo", "kr.seoul", &["rock"])).await);
 }

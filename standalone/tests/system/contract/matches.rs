@@ -13,7 +13,7 @@ async fn meet(ana: &User, other: &User) -> Match {
 
 #[tokio::test]
 async fn matches_are_listed_newest_first_page_by_page() {
-    let app = App::start().await;
+    let app = App::with_policy("same_press_within = \"0s\"").await;
     let ana = app.user("ana");
     let empty: Value = ana.get("/v1/matches").await.expect(200);
     assert_eq!(empty, serde_json::json!({ "items": [], "next_cursor": null }));

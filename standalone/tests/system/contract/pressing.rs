@@ -56,8 +56,20 @@ async fn another_wish_is_refused_with_the_ticket_that_waits() {
 }
 
 #[tokio::test]
-async fn after_a_ticket_settled_the_next_press_makes_a_new_one() {
+async fn a_double_tap_after_the_match_is_answered_with_the_match() {
     let app = App::start().await;
+    let (ana, bo, cy) = (app.user("ana"), app.user("bo"), app.user("cy"));
+    let first = ana.press_match("kr.seoul", &["jazz"]).await;
+    bo.press_match("kr.seoul", &["jazz"]).await;
+    let settled = ana.until_settled(&first).await;
+    cy.press_match("kr.seoul", &["jazz"]).await;
+    let again: Ticket = ana.press(&wish("kr.seoul", &["jazz"])).await.expect(200);
+    assert_eq!(again, settled, "not a second match, though somebody waits");
+}
+
+#[tokio::test]
+async fn after_a_ticket_settled_the_next_press_makes_a_new_one() {
+    let app = App::with_policy("same_press_within = \"0s\"").await;
     let (ana, bo) = (app.user("ana"), app.user("bo"));
     let first = ana.press_match("kr.seoul", &["jazz"]).await;
     bo.press_match("kr.seoul", &["jazz"]).await;
