@@ -191,6 +191,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_limit_on_partners_is_the_documented_one() {
+        let limit = format!("LIMIT {})", Rules::MAX_AVOIDED_PARTNERS);
+        assert!(rows::avoided_partners!("?").contains(&limit));
+    }
+
     #[tokio::test]
     async fn it_goes_on_after_the_database_rolled_back_by_itself() {
         let folder = tempfile::tempdir().unwrap();
