@@ -169,9 +169,7 @@ impl Waiters {
                 }
             };
             let waiting = self.lock();
-            for OwnedTicket { ticket, .. } in
-                tickets.into_iter().filter(|owned| owned.ticket.state.is_final())
-            {
+            for OwnedTicket { ticket, .. } in tickets {
                 let Some(settled) = waiting.get(&ticket.id) else { continue };
                 if settled.borrow().is_none() {
                     metrics::counter!("dovetail_wakeups_total", "path" => path).increment(1);

@@ -32,13 +32,13 @@ pub(crate) fn start(tasks: &Tasks, deps: &Deps, shard: ShardId, inbox: Inbox) {
 async fn run(deps: Deps, shard: ShardId, inbox: Inbox) {
     let mut tick = tokio::time::interval(COMPARE_EVERY);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The moment up to which everything has been compared; `None` until the first complete comparison.
+    // The moment up to which everything has been compared; `None` until the first comparison, a complete one.
     let mut compared_to: Option<Timestamp> = None;
-    let mut round = 0;
+    let mut round = 0_u32;
     loop {
         tick.tick().await;
         inbox.report_depth();
-        let complete = compared_to.is_none() || round % COMPLETE_EVERY == 0;
+        let complete = round.is_multiple_of(COMPLETE_EVERY);
         let asked_at = deps.clock.now();
         let since = compared_to.filter(|_| !complete).map(|moment| moment.minus(OVERLAP));
         match compare(&deps.store, shard, &inbox, since, asked_at).await {

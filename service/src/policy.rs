@@ -169,9 +169,14 @@ impl MatchPolicy {
         }
         Ok(Self { pairing, pool_bound, expire_after, no_rematch_for, same_press_within })
     }
+}
 
+/// Used when a file turns widening on without saying how.
+const DEFAULT_WIDEN: Widen = Widen { after: Duration::from_secs(5), labels: 1, min_labels: 2 };
+
+impl Default for MatchPolicy {
     /// What stands before any file is read; the default file states every setting again.
-    fn base() -> Self {
+    fn default() -> Self {
         Self {
             pairing: Policy::default(),
             pool_bound: 100_000,
@@ -182,21 +187,12 @@ impl MatchPolicy {
     }
 }
 
-/// Used when a file turns widening on without saying how.
-const DEFAULT_WIDEN: Widen = Widen { after: Duration::from_secs(5), labels: 1, min_labels: 2 };
-
-impl Default for MatchPolicy {
-    fn default() -> Self {
-        Self::base()
-    }
-}
-
 impl std::str::FromStr for MatchPolicy {
     type Err = PolicyError;
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
         let file: File = toml::from_str(text).map_err(|error| PolicyError::Syntax(Box::new(error)))?;
-        Self::from_file(&file, &Self::base()).map_err(PolicyError::Setting)
+        Self::from_file(&file, &Self::default()).map_err(PolicyError::Setting)
     }
 }
 

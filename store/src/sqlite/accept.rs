@@ -1,11 +1,15 @@
 //! Accepting: one statement for a batch of new tickets, a transaction only when something stands in the way.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use proto::{Ticket, TicketId, TicketState};
 use sqlx::{Row, SqliteConnection};
 
-use super::rows::{avoided_partners, moment_at, pool_ticket, ticket_from, ticket_id_at, ticket_view};
+use super::rows::{
+    TICKETS_BY_ID, avoided_partners, fetch_tickets, moment_at, pool_ticket, ticket_from, ticket_id_at,
+    ticket_view,
+};
 use super::{SqliteStore, duration_to_db, hex, ids_to_json, now_ms, to_json};
 use crate::{Accepted, NewTicket, OwnedTicket, Result, Rules, StoreError};
 
@@ -38,6 +42,10 @@ const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
 const WAITING_OF_USERS: &str =
     concat!(ticket_view!(), "WHERE t.state = 'waiting' AND t.user IN (SELECT value FROM json_each(?1))");
 
+/// How much further back [`SAME_PRESS`] looks than [`INSERT_TICKETS`] did: the time may have run out between the two, and
+/// who got no row must find the ticket that stood in the way.
+const SAME_PRESS_SLACK: Duration = Duration::from_secs(60);
+
 /// `?1` rows as [`INSERT_TICKETS`], `?2` how long an equal wish is the same press.
 const SAME_PRESS: &str = concat!(
     ticket_view!(),
@@ -47,8 +55,6 @@ const SAME_PRESS: &str = concat!(
     now_ms!(),
     " - ?2 ORDER BY t.settled_at"
 );
-
-const TICKETS_BY_ID: &str = concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
 
 /// `?1` pairs of user and key, `?2` the life of a key.
 const FORGET_OLD_KEYS: &str = concat!(
@@ -165,7 +171,7 @@ impl SqliteStore {
         }
         let rows = sqlx::query(SAME_PRESS)
             .bind(self.rows_json(&open)?)
-            .bind(duration_to_db(self.rules.same_press_within))
+            .bind(duration_to_db(self.rules.same_press_within + SAME_PRESS_SLACK))
             .fetch_all(connection)
             .await?;
         let matched = rows.iter().map(ticket_from).collect::<Result<Vec<_>>>()?;
@@ -239,8 +245,7 @@ impl SqliteStore {
         if open.is_empty() {
             return Ok(());
         }
-        let rows = sqlx::query(WAITING_OF_USERS).bind(users_json(&open)?).fetch_all(connection).await?;
-        let waiting = rows.iter().map(ticket_from).collect::<Result<Vec<_>>>()?;
+        let waiting = fetch_tickets(connection, WAITING_OF_USERS, users_json(&open)?).await?;
         let waiting: HashMap<_, _> = waiting.iter().map(|owned| (&owned.user, &owned.ticket)).collect();
         for (place, row) in open {
             answers[place] = waiting.get(&row.user).map(|ticket| Accepted::Waiting((*ticket).clone()));
@@ -289,6 +294,6 @@ async fn tickets_by_id(
     connection: &mut SqliteConnection,
     ids: &[TicketId],
 ) -> Result<HashMap<TicketId, OwnedTicket>> {
-    let rows = sqlx::query(TICKETS_BY_ID).bind(ids_to_json(ids)?).fetch_all(connection).await?;
-    rows.iter().map(|row| ticket_from(row).map(|owned| (owned.ticket.id, owned))).collect()
+    let tickets = fetch_tickets(connection, TICKETS_BY_ID, ids_to_json(ids)?).await?;
+    Ok(tickets.into_iter().map(|owned| (owned.ticket.id, owned)).collect())
 }

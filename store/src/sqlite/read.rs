@@ -6,15 +6,13 @@ use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, Us
 use sqlx::Row;
 
 use super::rows::{
-    avoided_partners, interests_at, match_from, match_view, moment_at, pool_ticket, region_at, ticket_from,
-    ticket_id_at, ticket_view, user_at,
+    TICKETS_BY_ID, avoided_from, avoided_partners, fetch_tickets, interests_at, match_from, match_view,
+    moment_at, region_at, ticket_id_at, ticket_if_any, ticket_view, user_at,
 };
 use super::{SqliteStore, duration_to_db, ids_to_json, now_ms, to_db};
 use crate::{MatchCursor, OwnedTicket, Result, Rules, ShardLoad, StoreError};
 
 const NOW: &str = concat!("SELECT ", now_ms!());
-
-const TICKETS: &str = concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
 
 const SETTLED_TICKETS: &str = concat!(
     ticket_view!(),
@@ -71,13 +69,11 @@ impl SqliteStore {
     }
 
     pub(super) async fn read_tickets(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
-        let rows = sqlx::query(TICKETS).bind(ids_to_json(ids)?).fetch_all(&self.reader).await?;
-        rows.iter().map(ticket_from).collect()
+        fetch_tickets(&self.reader, TICKETS_BY_ID, ids_to_json(ids)?).await
     }
 
     pub(super) async fn read_settled(&self, ids: &[TicketId]) -> Result<Vec<OwnedTicket>> {
-        let rows = sqlx::query(SETTLED_TICKETS).bind(ids_to_json(ids)?).fetch_all(&self.reader).await?;
-        rows.iter().map(ticket_from).collect()
+        fetch_tickets(&self.reader, SETTLED_TICKETS, ids_to_json(ids)?).await
     }
 
     pub(super) async fn read_current(&self, user: &UserId) -> Result<Option<Ticket>> {
@@ -92,7 +88,7 @@ impl SqliteStore {
                     .await?
             }
         };
-        Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
+        ticket_if_any(row.as_ref())
     }
 
     pub(super) async fn read_keyed(&self, user: &UserId, key: &str) -> Result<Option<Ticket>> {
@@ -102,7 +98,7 @@ impl SqliteStore {
             .bind(duration_to_db(Rules::KEY_LIFE))
             .fetch_optional(&self.reader)
             .await?;
-        Ok(row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket))
+        ticket_if_any(row.as_ref())
     }
 
     pub(super) async fn read_matches(
@@ -147,16 +143,15 @@ impl SqliteStore {
             .await?;
         rows.iter()
             .map(|row| {
-                let ticket = Ticket {
+                Ok(PoolTicket {
                     id: ticket_id_at(row, 0)?,
-                    state: proto::TicketState::Waiting,
+                    user: user_at(row, 1)?,
                     region: region_at(row, 2)?,
                     interests: interests_at(row, 3)?,
                     created_at: moment_at(row, 4)?,
                     expires_at: moment_at(row, 5)?,
-                    r#match: None,
-                };
-                pool_ticket(user_at(row, 1)?, &ticket, row.try_get(6)?)
+                    avoid: avoided_from(row.try_get(6)?)?,
+                })
             })
             .collect()
     }

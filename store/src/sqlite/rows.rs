@@ -119,10 +119,33 @@ pub(super) fn ticket_from(row: &SqliteRow) -> Result<OwnedTicket> {
     Ok(OwnedTicket { user: user_at(row, 1)?, ticket })
 }
 
+/// `?1` ids.
+pub(super) const TICKETS_BY_ID: &str =
+    concat!(ticket_view!(), "WHERE t.id IN (SELECT unhex(value) FROM json_each(?1))");
+
+/// The tickets of a statement on [`ticket_view`] with one JSON parameter.
+pub(super) async fn fetch_tickets(
+    executor: impl sqlx::SqliteExecutor<'_>,
+    statement: &'static str,
+    parameter: String,
+) -> Result<Vec<OwnedTicket>> {
+    let rows = sqlx::query(statement).bind(parameter).fetch_all(executor).await?;
+    rows.iter().map(ticket_from).collect()
+}
+
+/// The ticket of a row of [`ticket_view`], if there is a row.
+pub(super) fn ticket_if_any(row: Option<&SqliteRow>) -> Result<Option<Ticket>> {
+    Ok(row.map(ticket_from).transpose()?.map(|owned| owned.ticket))
+}
+
+/// The users in a value of [`avoided_partners`].
+pub(super) fn avoided_from(json: &str) -> Result<Vec<UserId>> {
+    serde_json::from_str(json).map_err(|error| StoreError::invalid("list of partners", error))
+}
+
 /// A waiting ticket as an engine needs it, from what the store knows of it.
 pub(super) fn pool_ticket(user: UserId, ticket: &Ticket, avoided: &str) -> Result<PoolTicket> {
-    let avoid =
-        serde_json::from_str(avoided).map_err(|error| StoreError::invalid("list of partners", error))?;
+    let avoid = avoided_from(avoided)?;
     Ok(PoolTicket {
         id: ticket.id,
         user,

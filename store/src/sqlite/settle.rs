@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use super::rows::{
-    interests_at, moment_at, region_at, state_at, ticket_from, ticket_id_at, ticket_view, user_at,
+    interests_at, moment_at, region_at, state_at, ticket_id_at, ticket_if_any, ticket_view, user_at,
 };
 use super::{SqliteStore, Transaction, duration_to_db, hex, now_ms, to_json};
 use crate::{Cancelled, Proposal, Result, Rules, Settlement, StoreError};
@@ -153,7 +153,7 @@ impl SqliteStore {
             .bind(user.as_str())
             .fetch_optional(&mut *transaction)
             .await?;
-        let ticket = row.as_ref().map(ticket_from).transpose()?.map(|owned| owned.ticket);
+        let ticket = ticket_if_any(row.as_ref())?;
         transaction.commit().await?;
         Ok(match ticket {
             None => Cancelled::Unknown,
