@@ -1,4 +1,4 @@
-//! Ids of tickets and matches: 128 bits, written as a lower-case hyphenated UUID.
+//! Ids of tickets, matches and running processes: 128 bits, written as a lower-case hyphenated UUID.
 //!
 //! Processes make them as UUID version 7 (RFC 9562), so that ids of one moment lie side by side in the
 //! store's index. Nothing may read the time back out of them: the time of record is the store's.
@@ -118,6 +118,7 @@ macro_rules! id {
 
 id!(TicketId, "ticket");
 id!(MatchId, "match");
+id!(OwnerId, "run of a process: new at each start");
 
 #[cfg(test)]
 mod tests {

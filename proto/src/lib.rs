@@ -7,6 +7,7 @@
 mod hint;
 mod id;
 mod interest;
+mod made;
 mod problem;
 mod region;
 mod shard;
@@ -15,8 +16,9 @@ mod timestamp;
 mod user;
 
 pub use hint::{Hint, PoolTicket};
-pub use id::{InvalidId, MatchId, TicketId};
+pub use id::{InvalidId, MatchId, OwnerId, TicketId};
 pub use interest::{Interest, InterestSet, InvalidInterest, InvalidInterestSet, Overlap};
+pub use made::{MatchMade, MatchedTicket};
 pub use problem::{FieldError, Problem, ProblemType};
 pub use region::{InvalidRegion, Region};
 pub use shard::{DEFAULT_SHARD_COUNT, ShardId, shard_of};

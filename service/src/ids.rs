@@ -1,7 +1,7 @@
 //! New ids: UUID version 7 (RFC 9562), which order by the moment they were made, so that the store's index grows at
 //! one end. Uniqueness comes from their 74 random bits, not from the clock.
 
-use proto::{MatchId, TicketId};
+use proto::{MatchId, OwnerId, TicketId};
 use uuid::Uuid;
 
 /// An id for a new ticket.
@@ -15,6 +15,6 @@ pub fn new_match_id() -> MatchId {
 }
 
 /// A name for this start of a process, unlike any other start's.
-pub fn new_owner_id() -> String {
-    Uuid::now_v7().hyphenated().to_string()
+pub fn new_owner_id() -> OwnerId {
+    OwnerId::from_u128(Uuid::now_v7().as_u128())
 }

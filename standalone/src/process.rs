@@ -38,6 +38,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         expire_after: policy.expire_after,
         no_rematch_for: policy.no_rematch_for,
         same_press_within: policy.same_press_within,
+        wide: None,
     };
     let location = args.location();
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&location, rules).await?);
@@ -76,7 +77,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         tracing::warn!(admin = %admin_address, "the admin port can be reached from other machines; it checks nobody");
     }
     tracing::warn!("--auth dev: anybody who reaches this address is who they say they are");
-    banner::print(listen, admin_address, &location, &service::ids::new_owner_id());
+    banner::print(listen, admin_address, &location, &service::ids::new_owner_id().to_string());
 
     tokio::select! {
         () = signals.next() => tracing::info!("stopping; once more to stop at once"),

@@ -4,17 +4,22 @@
 //! the store's own clock. Nothing outside this crate writes SQL; nothing here waits for anything but the database.
 
 mod error;
+mod members;
 mod model;
 mod sqlite;
 
 pub use error::{OpenError, StoreError};
+pub use members::{Lease, Member, MemberKind, Members, Roster};
 pub use model::{
     Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Rules, Settlement, ShardLoad,
+    WideRule,
 };
 pub use sqlite::{SqliteLocation, SqliteStore};
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
+use proto::{Match, MatchId, MatchMade, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
 
 /// What every call answers.
 pub type Result<T> = std::result::Result<T, StoreError>;
@@ -67,7 +72,8 @@ pub trait Store: Send + Sync + 'static {
     /// One of the user's matches.
     async fn match_by_id(&self, user: &UserId, id: MatchId) -> Result<Option<Match>>;
 
-    /// The ids of the tickets of a shard that wait and were committed at `since` or later, in that order.
+    /// The ids of the waiting tickets that belong in a shard's pool and came to belong there at `since` or later: those of
+    /// its own regions by their creation, in that order; then those that have widened into it ([`Rules::wide_shard_of`]).
     async fn waiting_ids(&self, shard: ShardId, since: Timestamp) -> Result<Vec<TicketId>>;
 
     /// Those of these tickets that still wait, as an engine needs them, in no particular order.
@@ -75,6 +81,19 @@ pub trait Store: Send + Sync + 'static {
 
     /// How many tickets wait in each shard that has any.
     async fn waiting_by_shard(&self) -> Result<Vec<ShardLoad>>;
+
+    /// Blocks a user for another one: from the moment this returns the two are never matched, whoever is settling now.
+    /// Answers the blocker's waiting ticket, if there is one, with the new list of whom to avoid.
+    async fn block(&self, user: &UserId, blocked: &UserId) -> Result<Option<PoolTicket>>;
+
+    /// Takes a block back. Nothing happens when there is none.
+    async fn unblock(&self, user: &UserId, blocked: &UserId) -> Result<()>;
+
+    /// Up to `limit` matches that were made at least `age` ago and were not announced yet, the oldest first.
+    async fn unannounced_matches(&self, age: Duration, limit: u32) -> Result<Vec<MatchMade>>;
+
+    /// Notes that these matches were announced.
+    async fn note_announced(&self, ids: &[MatchId]) -> Result<()>;
 
     /// Finishes what is under way and closes the connections. Later calls fail.
     async fn close(&self);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use proto::{
-    InterestSet, Match, MatchId, PoolTicket, Region, ShardId, Ticket, TicketId, Timestamp, UserId, shard_of,
+    InterestSet, Match, MatchId, MatchMade, PoolTicket, Region, ShardId, Ticket, TicketId, Timestamp, UserId,
+    shard_of,
 };
 
 /// What a store decides by. Fixed while it is open.
@@ -18,6 +19,20 @@ pub struct Rules {
     /// How long after its match an equal wish without an idempotency key counts as the same press of the button: a double
     /// tap may come after the first tap was matched.
     pub same_press_within: Duration,
+    /// How a scope comes to be its first label alone; `None` when it never does.
+    pub wide: Option<WideRule>,
+}
+
+/// How scopes widen down to their first label.
+///
+/// Two tickets of one shard's regions meet in that shard's engine whatever their scopes. A scope of one label reaches
+/// regions of other shards: its ticket joins a second pool then, that of the shard of the label alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WideRule {
+    /// How long a scope stays as it is before it widens, and again.
+    pub after: Duration,
+    /// How many labels it loses each time.
+    pub labels: u8,
 }
 
 impl Rules {
@@ -31,6 +46,17 @@ impl Rules {
     /// The shard of a region.
     pub fn shard_of(&self, region: &Region) -> ShardId {
         shard_of(region, self.shard_count)
+    }
+
+    /// The second shard of a ticket of this region and how long after its creation it joins that one's pool. `None` when
+    /// its scope never becomes its first label alone, is so from the start, or both shards are the same.
+    pub fn wide_shard_of(&self, region: &Region) -> Option<(ShardId, Duration)> {
+        let wide = self.wide?;
+        let labels = region.as_str().split('.').count();
+        let steps = u32::try_from((labels - 1).div_ceil(usize::from(wide.labels.max(1)))).ok()?;
+        let (delay, first): (_, Region) = (wide.after.checked_mul(steps)?, region.prefix(1).parse().ok()?);
+        let shard = self.shard_of(&first);
+        (steps > 0 && delay < self.expire_after && shard != self.shard_of(region)).then_some((shard, delay))
     }
 }
 
@@ -87,7 +113,7 @@ pub struct Proposal {
 }
 
 /// How a proposal was answered.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Settlement {
     /// It is a match now (or was already, from an earlier try with the same match id).
     Matched {
@@ -95,8 +121,8 @@ pub enum Settlement {
         wait_a: Duration,
         /// How long the second ticket waited.
         wait_b: Duration,
-        /// Jaccard index of the two.
-        similarity: f64,
+        /// The match, as others are told of it.
+        made: Box<MatchMade>,
     },
     /// One or both tickets are settled, overdue or unknown.
     Gone {
@@ -107,6 +133,8 @@ pub enum Settlement {
     },
     /// The two were partners not long ago.
     Recent,
+    /// One of the two has blocked the other.
+    Blocked,
 }
 
 /// How a cancellation was answered.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
+use proto::{Match, MatchId, MatchMade, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
 use store::{
     Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules, Settlement, ShardLoad,
     SqliteStore, Store,
@@ -138,6 +139,22 @@ impl Store for WatchedStore {
 
     async fn waiting_by_shard(&self) -> Result<Vec<ShardLoad>> {
         self.inner.waiting_by_shard().await
+    }
+
+    async fn block(&self, user: &UserId, blocked: &UserId) -> Result<Option<PoolTicket>> {
+        self.inner.block(user, blocked).await
+    }
+
+    async fn unblock(&self, user: &UserId, blocked: &UserId) -> Result<()> {
+        self.inner.unblock(user, blocked).await
+    }
+
+    async fn unannounced_matches(&self, age: Duration, limit: u32) -> Result<Vec<MatchMade>> {
+        self.inner.unannounced_matches(age, limit).await
+    }
+
+    async fn note_announced(&self, ids: &[MatchId]) -> Result<()> {
+        self.inner.note_announced(ids).await
     }
 
     async fn close(&self) {

@@ -36,6 +36,7 @@ impl World {
             expire_after: Duration::from_secs(60),
             no_rematch_for: Duration::from_secs(3_600),
             same_press_within: Duration::ZERO,
+            wide: None,
         };
         let open = || SqliteStore::open(&SqliteLocation::Memory, rules.clone());
         let (store, closed) = (open().await.unwrap(), open().await.unwrap());

@@ -205,6 +205,7 @@ mod tests {
             expire_after: Duration::from_secs(60),
             no_rematch_for: Duration::ZERO,
             same_press_within: Duration::ZERO,
+            wide: None,
         };
         let location = SqliteLocation::File(folder.path().join("d.db"));
         let store = SqliteStore::open(&location, rules).await.unwrap();

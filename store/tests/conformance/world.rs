@@ -28,6 +28,7 @@ pub fn rules() -> Rules {
         no_rematch_for: Duration::from_secs(24 * 3600),
         // Most checks let people press again at once; who does not says so.
         same_press_within: Duration::ZERO,
+        wide: None,
     }
 }
 

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // Never the servers nor the store: a measure of a server must not be made of it.
     ("replay", &["proto", "matching-engine", "service"]),
     ("testkit", &["proto", "matching-engine", "store", "service"]),
-    ("xtask", &[]),
+    ("xtask", &["testkit"]),
 ];
 
 /// Crates that never ship.
@@ -31,6 +31,7 @@ const TESTKIT: &str = "testkit";
 /// Crates from outside that only some may use.
 const RESERVED: &[(&str, &[&str])] = &[
     ("sqlx", &["store"]),
+    ("deadpool-lapin", &["service"]),
     ("lapin", &["service", "main-server", "matching-server"]),
     ("redis", &["service"]),
     ("fred", &["service"]),

@@ -1,0 +1,1 @@
+//! The real services as child processes, for tests and for `cargo xtask up`.
