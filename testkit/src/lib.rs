@@ -6,17 +6,25 @@
 
 mod account;
 mod keeper;
+mod lasting;
 pub mod packages;
 mod place;
 mod ports;
 mod postgres;
 mod process;
 mod program;
+mod rabbit;
+mod redis;
+mod secret;
 pub mod shared;
 mod wait;
 
+pub use lasting::find_programs;
 pub use place::Place;
 pub use ports::{free_port, is_free};
 pub use postgres::Postgres;
 pub use process::{Process, Signal};
-pub use wait::until;
+pub use rabbit::{Depth, NodePorts, RabbitCluster, RabbitNode, RabbitPorts};
+pub use redis::Redis;
+pub use secret::{new_secret, write_secret};
+pub use wait::{until, until_some};
