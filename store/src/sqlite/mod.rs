@@ -169,6 +169,18 @@ impl Store for SqliteStore {
         timed("waiting_by_shard", self.read_loads()).await
     }
 
+    async fn block(&self, _: &UserId, _: &UserId) -> Result<Option<PoolTicket>> {
+        todo!()
+    }
+    async fn unblock(&self, _: &UserId, _: &UserId) -> Result<()> {
+        todo!()
+    }
+    async fn unannounced_matches(&self, _: std::time::Duration, _: u32) -> Result<Vec<proto::MatchMade>> {
+        todo!()
+    }
+    async fn note_announced(&self, _: &[MatchId]) -> Result<()> {
+        todo!()
+    }
     async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;

@@ -198,7 +198,7 @@ fn decide(
     let matched = Settlement::Matched {
         wait_a: made_at.since(a.created_at),
         wait_b: made_at.since(b.created_at),
-        similarity: overlap.similarity,
+        made: todo!(),
     };
     if a.match_id == Some(proposal.match_id) && b.match_id == Some(proposal.match_id) {
         return Ok(matched);
