@@ -97,15 +97,16 @@ fn announce(batch: &[Proposal], settlements: &[Option<Settlement>], wakeups: &mp
     let mut settled = Vec::with_capacity(2 * batch.len());
     for (proposal, settlement) in batch.iter().zip(settlements) {
         let outcome = match settlement {
-            Some(Settlement::Matched { wait_a, wait_b, similarity }) => {
+            Some(Settlement::Matched { wait_a, wait_b, made }) => {
                 settled.extend([proposal.a, proposal.b]);
                 metrics::histogram!("dovetail_match_wait_seconds").record(*wait_a);
                 metrics::histogram!("dovetail_match_wait_seconds").record(*wait_b);
-                metrics::histogram!("dovetail_match_similarity").record(*similarity);
+                metrics::histogram!("dovetail_match_similarity").record(made.similarity);
                 "matched"
             }
             Some(Settlement::Gone { .. }) => "gone",
             Some(Settlement::Recent) => "recent",
+            Some(Settlement::Blocked) => "blocked",
             None => "unknown",
         };
         metrics::counter!("dovetail_proposals_total", "outcome" => outcome).increment(1);
