@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use proto::message::encode;
-use proto::{Hint, ShardId, topology};
+use proto::{Hint, ShardId, encode, topology};
 use service::amqp::{Outgoing, Publisher};
 use tokio::sync::mpsc;
 

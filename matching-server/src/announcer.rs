@@ -7,8 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::message::{MatchesMade, encode};
-use proto::{MatchId, MatchMade, topology};
+use proto::{MatchId, MatchMade, MatchesMade, encode, topology};
 use service::amqp::{Outgoing, Publisher};
 use service::lifecycle::Tasks;
 use store::Store;
