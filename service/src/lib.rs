@@ -3,6 +3,8 @@
 //! Owns how a process starts, is watched and stops. Knows nothing of HTTP routes or of pairing.
 
 pub mod admin;
+pub mod amqp;
+pub mod wakeups;
 pub mod backoff;
 pub mod clock;
 pub mod group_commit;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::ensure;
 use proto::OwnerId;
 use store::{Member, MemberKind, OpenError, PostgresConfig, PostgresStore, Rules};
 use tokio::time::Instant;
@@ -42,6 +43,11 @@ impl DatabaseArgs {
         rules: Rules,
     ) -> anyhow::Result<(Arc<PostgresStore>, Member)> {
         let url = secret::required("--database", self.database.as_ref(), self.database_file.as_deref())?;
+        ensure!(!url.starts_with("sqlite:"), "--database: SQLite serves one process alone; that is standalone");
+        ensure!(
+            url.starts_with("postgres://") || url.starts_with("postgresql://"),
+            "--database: the address must begin with postgres://"
+        );
         let member = Member { owner, kind, connections: self.database_connections };
         let config = PostgresConfig { url, connections: self.database_connections, member: member.clone() };
         let deadline = Instant::now() + START_DEADLINE;
