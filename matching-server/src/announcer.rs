@@ -79,13 +79,8 @@ impl Announcer {
 
     async fn announce(&self, matches: Vec<MatchMade>) {
         let ids: Vec<MatchId> = matches.iter().map(|made| made.id).collect();
-        let event = Outgoing {
-            exchange: topology::MATCHES_EXCHANGE,
-            routing_key: String::new(),
-            // Nobody need have subscribed.
-            mandatory: false,
-            body: encode(&MatchesMade { matches }),
-        };
+        // Nobody need have subscribed.
+        let event = Outgoing::to_all(topology::MATCHES_EXCHANGE, encode(&MatchesMade { matches }));
         if let Err(error) = self.publisher.publish(event).await {
             tracing::debug!(
                 error = &error as &dyn Error,
