@@ -68,7 +68,7 @@ impl ShardTask {
             let due = self.engine.next_due().map(|time| self.clock.instant_of(moment_of(time)).into());
             tokio::select! {
                 () = stop.cancelled() => break,
-                Some((proposal, settlement)) = self.settling.next() => self.conclude(proposal, settlement),
+                Some((proposal, settlement)) = self.settling.next() => self.conclude(proposal, settlement.as_ref()),
                 Some(message) = messages.recv() => self.take(message),
                 () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
             }
@@ -79,7 +79,7 @@ impl ShardTask {
             stop.run_until_cancelled(tokio::time::sleep_until(round + ROUND)).await;
         }
         while let Some((proposal, settlement)) = self.settling.next().await {
-            self.conclude(proposal, settlement);
+            self.conclude(proposal, settlement.as_ref());
             self.events.clear();
         }
     }
@@ -87,7 +87,7 @@ impl ShardTask {
     /// Takes the answers and messages that came since the last round, without waiting for more.
     fn take_what_is_there(&mut self, messages: &mut mpsc::Receiver<Message>) {
         while let Some(Some((proposal, settlement))) = self.settling.next().now_or_never() {
-            self.conclude(proposal, settlement);
+            self.conclude(proposal, settlement.as_ref());
         }
         for _ in 0..MESSAGES_A_ROUND {
             let Ok(message) = messages.try_recv() else { break };
@@ -102,9 +102,14 @@ impl ShardTask {
     fn take(&mut self, message: Message) {
         match message {
             Message::Admit(tickets) => tickets.iter().for_each(|ticket| self.admit(ticket)),
-            Message::Withdraw(tickets) => {
-                for (id, expires_at) in tickets {
+            Message::Hint(hint, taken) => {
+                hint.waiting.iter().for_each(|ticket| self.admit(ticket));
+                for (id, expires_at) in hint.withdrawn {
                     self.tell(Command::Withdraw { id: engine_id(id), expires_at: time_of(expires_at) });
+                }
+                if let Some(taken) = taken {
+                    // Whoever asked may have stopped.
+                    let _ = taken.send(());
                 }
             }
             Message::Compare(comparison) => self.compare(comparison),
@@ -148,14 +153,14 @@ impl ShardTask {
     }
 
     /// Passes the store's answer on to the engine. No answer means that this process is stopping.
-    fn conclude(&mut self, proposal: Proposal, settlement: Option<Settlement>) {
+    fn conclude(&mut self, proposal: Proposal, settlement: Option<&Settlement>) {
         let (a, b) = (engine_id(proposal.a), engine_id(proposal.b));
         let command = match settlement {
             Some(Settlement::Matched { .. }) => Command::Confirm { a, b },
             Some(Settlement::Gone { a: gone_a, b: gone_b }) => {
-                Command::Refuse { a, b, why: Refusal::Gone { a: gone_a, b: gone_b } }
+                Command::Refuse { a, b, why: Refusal::Gone { a: *gone_a, b: *gone_b } }
             }
-            Some(Settlement::Recent) => Command::Refuse { a, b, why: Refusal::Avoid },
+            Some(Settlement::Recent | Settlement::Blocked) => Command::Refuse { a, b, why: Refusal::Avoid },
             None => return,
         };
         self.tell(command);

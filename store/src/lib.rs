@@ -3,6 +3,7 @@
 //! A ticket exists when its row is committed; settling is a compare-and-set on that row. Every moment here is on
 //! the store's own clock. Nothing outside this crate writes SQL; nothing here waits for anything but the database.
 
+mod decision;
 mod error;
 mod members;
 mod model;

@@ -41,6 +41,8 @@ impl Member {
     /// How long a process counts as running after it last said so. It says so every second: one lost word is no death, and
     /// a shard is taken over within five seconds of its owner's end.
     pub const LIFE: Duration = Duration::from_secs(3);
+    /// How long it is kept after that. Whoever was only paused meanwhile finds the shards that nobody else has taken.
+    pub const KEPT_FOR: Duration = Duration::from_secs(120);
 }
 
 /// A shard and who holds it.

@@ -42,6 +42,9 @@ impl Rules {
     pub const KEY_LIFE: Duration = Duration::from_secs(24 * 3600);
     /// The most partners that a ticket carries in its avoid list: the latest ones.
     pub const MAX_AVOIDED_PARTNERS: u32 = 100;
+    /// The most blocked users that a ticket carries in its avoid list: the latest ones. The store refuses the others, too,
+    /// when it settles.
+    pub const MAX_AVOIDED_BLOCKS: u32 = 1_000;
 
     /// The shard of a region.
     pub fn shard_of(&self, region: &Region) -> ShardId {

@@ -7,29 +7,31 @@ use proto::{Ticket, TicketId, TicketState};
 use sqlx::{Row, SqliteConnection};
 
 use super::rows::{
-    TICKETS_BY_ID, avoided_partners, fetch_tickets, moment_at, pool_ticket, ticket_from, ticket_id_at,
-    ticket_view,
+    TICKETS_BY_ID, avoided_users, fetch_pool_tickets, fetch_tickets, moment_at, pool_ticket, ticket_from,
+    ticket_id_at, ticket_view,
 };
 use super::{SqliteStore, duration_to_db, hex, ids_to_json, now_ms, to_json};
 use crate::{Accepted, NewTicket, OwnedTicket, Result, Rules, StoreError};
 
-/// `?1` rows, `?2` as [`avoided_partners`], `?3` how long a ticket may wait, `?4` how long an equal wish is the same press.
+/// `?1` rows, `?2` as [`avoided_users`], `?3` how long a ticket may wait, `?4` how long an equal wish is the same press.
 ///
 /// A user of such a wish gets no row, and is answered with the ticket by [`SAME_PRESS`].
 const INSERT_TICKETS: &str = concat!(
-    "INSERT INTO tickets (id, user, region, shard, interests, created_at, expires_at) \
+    "INSERT INTO tickets (id, user, region, shard, interests, created_at, expires_at, wide_shard, wide_from) \
      SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, ",
     now_ms!(),
     ", ",
     now_ms!(),
-    " + ?3 FROM json_each(?1) AS new WHERE value ->> 5 OR NOT EXISTS \
+    " + ?3, value ->> 6, ",
+    now_ms!(),
+    " + (value ->> 7) FROM json_each(?1) AS new WHERE value ->> 5 OR NOT EXISTS \
      (SELECT 1 FROM tickets AS last WHERE last.user = new.value ->> 1 AND last.state <> 'waiting' \
       AND last.settled_at > ",
     now_ms!(),
     " - ?4 AND last.state = 'matched' AND last.region = new.value ->> 2 AND last.interests = new.value ->> 4) \
      ON CONFLICT DO NOTHING \
      RETURNING id, created_at, expires_at, ",
-    avoided_partners!("tickets.user")
+    avoided_users!("tickets.user")
 );
 
 const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
@@ -145,13 +147,19 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// The parameter of [`INSERT_TICKETS`]: id, user, region, shard, interests, whether there is a key.
+    /// The parameter of [`INSERT_TICKETS`]: id, user, region, shard, interests, whether there is a key, the second shard
+    /// and after how long.
     fn rows_json(&self, rows: &[(usize, &NewTicket)]) -> Result<String> {
         let rows = rows
             .iter()
             .map(|(_, row)| {
                 let (id, shard) = (hex(row.id.to_bytes()), self.rules.shard_of(&row.region).0);
-                Ok((id, &row.user, &row.region, shard, to_json(&row.interests)?, row.key.is_some()))
+                let (wide_shard, wide_after) = match self.rules.wide_shard_of(&row.region) {
+                    Some((shard, delay)) => (Some(shard.0), Some(duration_to_db(delay))),
+                    None => (None, None),
+                };
+                let interests = to_json(&row.interests)?;
+                Ok((id, &row.user, &row.region, shard, interests, row.key.is_some(), wide_shard, wide_after))
             })
             .collect::<Result<Vec<_>>>()?;
         to_json(&rows)
@@ -191,12 +199,23 @@ impl SqliteStore {
     ) -> Result<()> {
         let open = open_rows(batch, answers);
         let ids: Vec<TicketId> = open.iter().map(|(_, row)| row.id).collect();
-        for (id, owned) in tickets_by_id(connection, &ids).await? {
-            for (place, _) in open.iter().filter(|(_, row)| row.id == id) {
-                // Reconciliation brings it to its engine; the partners to avoid are read there.
-                let pool = pool_ticket(owned.user.clone(), &owned.ticket, "[]")?;
-                answers[*place] = Some(Accepted::Created { ticket: owned.ticket.clone(), pool });
-            }
+        let own = tickets_by_id(connection, &ids).await?;
+        if own.is_empty() {
+            return Ok(());
+        }
+        let mut pools: HashMap<_, _> = fetch_pool_tickets(connection, &ids, self.rules.no_rematch_for)
+            .await?
+            .into_iter()
+            .map(|pool| (pool.id, pool))
+            .collect();
+        for (place, row) in open {
+            let Some(owned) = own.get(&row.id) else { continue };
+            let pool = match pools.remove(&row.id) {
+                Some(pool) => pool,
+                // It has settled: no engine will take it.
+                None => pool_ticket(owned.user.clone(), &owned.ticket, "[]")?,
+            };
+            answers[place] = Some(Accepted::Created { ticket: owned.ticket.clone(), pool });
         }
         Ok(())
     }

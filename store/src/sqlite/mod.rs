@@ -5,16 +5,19 @@
 //! parameter, so that every statement is prepared once, whatever the batch's size.
 
 mod accept;
+mod announce;
+mod blocks;
+mod members;
 mod open;
 mod read;
 mod rows;
 mod settle;
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
+use proto::{Match, MatchId, MatchMade, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
 use sqlx::SqlitePool;
 
 use crate::{
@@ -86,7 +89,7 @@ fn to_db(millis: u64) -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
-fn duration_to_db(duration: std::time::Duration) -> i64 {
+fn duration_to_db(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
@@ -169,6 +172,22 @@ impl Store for SqliteStore {
         timed("waiting_by_shard", self.read_loads()).await
     }
 
+    async fn block(&self, user: &UserId, blocked: &UserId) -> Result<Option<PoolTicket>> {
+        timed("block", self.insert_block(user, blocked)).await
+    }
+
+    async fn unblock(&self, user: &UserId, blocked: &UserId) -> Result<()> {
+        timed("unblock", self.delete_block(user, blocked)).await
+    }
+
+    async fn unannounced_matches(&self, age: Duration, limit: u32) -> Result<Vec<MatchMade>> {
+        timed("unannounced_matches", self.read_unannounced(age, limit)).await
+    }
+
+    async fn note_announced(&self, ids: &[MatchId]) -> Result<()> {
+        timed("note_announced", self.mark_announced(ids)).await
+    }
+
     async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
@@ -178,7 +197,6 @@ impl Store for SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn wish(n: u128) -> NewTicket {
         NewTicket {
@@ -192,9 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_on_partners_is_the_documented_one() {
-        let limit = format!("LIMIT {})", Rules::MAX_AVOIDED_PARTNERS);
-        assert!(rows::avoided_partners!("?").contains(&limit));
+    fn the_limits_on_users_to_avoid_are_the_documented_ones() {
+        for limit in [Rules::MAX_AVOIDED_BLOCKS, Rules::MAX_AVOIDED_PARTNERS] {
+            assert!(rows::avoided_users!("?").contains(&format!("LIMIT {limit})")), "{limit}");
+        }
     }
 
     #[tokio::test]

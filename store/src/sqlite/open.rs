@@ -105,7 +105,19 @@ async fn prepare(writer: &SqlitePool, rules: &Rules) -> Result<(), OpenError> {
     // A newer program may have left migrations that this one does not know; they are additive.
     let mut migrator = sqlx::migrate!("migrations/sqlite");
     migrator.set_ignore_missing(true).run(writer).await?;
-    record_shard_count(writer, rules.shard_count).await
+    record_shard_count(writer, rules.shard_count).await?;
+    forget_earlier_members(writer, rules.shard_count).await
+}
+
+/// Nobody else has the file: whoever the members and owners were, they are gone, and their shards are free at once.
+async fn forget_earlier_members(writer: &SqlitePool, shard_count: u16) -> Result<(), OpenError> {
+    sqlx::query("DELETE FROM members; DELETE FROM shard_leases").execute(writer).await?;
+    let shards: Vec<u16> = (0..shard_count).collect();
+    sqlx::query("INSERT INTO shard_leases (shard) SELECT value FROM json_each(?1)")
+        .bind(serde_json::to_string(&shards).expect("numbers are written"))
+        .execute(writer)
+        .await?;
+    Ok(())
 }
 
 async fn record_shard_count(writer: &SqlitePool, given: u16) -> Result<(), OpenError> {

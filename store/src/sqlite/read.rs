@@ -6,8 +6,8 @@ use proto::{Match, MatchId, PoolTicket, ShardId, Ticket, TicketId, Timestamp, Us
 use sqlx::Row;
 
 use super::rows::{
-    TICKETS_BY_ID, avoided_from, avoided_partners, fetch_tickets, interests_at, match_from, match_view,
-    moment_at, region_at, ticket_id_at, ticket_if_any, ticket_view, user_at,
+    TICKETS_BY_ID, fetch_pool_tickets, fetch_tickets, match_from, match_view, moment_at, ticket_id_at,
+    ticket_if_any, ticket_view,
 };
 use super::{SqliteStore, duration_to_db, ids_to_json, now_ms, to_db};
 use crate::{MatchCursor, OwnedTicket, Result, Rules, ShardLoad, StoreError};
@@ -47,15 +47,16 @@ const MATCHES_OF_USER: &str = concat!(
 const MATCH_OF_USER: &str =
     concat!(match_view!(), "WHERE m.id = ?1 AND p.user = ?2 AND p.made_at = m.made_at AND p.match_id = m.id");
 
-/// `?1` ids, `?2` as [`avoided_partners`].
-const POOL_TICKETS: &str = concat!(
-    "SELECT id, user, region, interests, created_at, expires_at, ",
-    avoided_partners!("tickets.user"),
-    " FROM tickets WHERE state = 'waiting' AND id IN (SELECT unhex(value) FROM json_each(?1))"
+/// `?1` the shard, `?2` since when. First the shard's own, then those that have widened into it.
+const WAITING_IDS: &str = concat!(
+    "SELECT id, 0 AS widened, created_at AS since FROM tickets \
+     WHERE state = 'waiting' AND shard = ?1 AND created_at >= ?2 \
+     UNION ALL \
+     SELECT id, 1, wide_from FROM tickets \
+     WHERE state = 'waiting' AND wide_shard = ?1 AND wide_from >= ?2 AND wide_from <= ",
+    now_ms!(),
+    " ORDER BY widened, since, id"
 );
-
-const WAITING_IDS: &str = "SELECT id FROM tickets WHERE state = 'waiting' AND shard = ?1 AND created_at >= ?2 \
-     ORDER BY created_at, id";
 
 const LOADS: &str = concat!(
     "SELECT shard, count(*), max(0, ",
@@ -136,24 +137,7 @@ impl SqliteStore {
     }
 
     pub(super) async fn read_pool_tickets(&self, ids: &[TicketId]) -> Result<Vec<PoolTicket>> {
-        let rows = sqlx::query(POOL_TICKETS)
-            .bind(ids_to_json(ids)?)
-            .bind(duration_to_db(self.rules.no_rematch_for))
-            .fetch_all(&self.reader)
-            .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(PoolTicket {
-                    id: ticket_id_at(row, 0)?,
-                    user: user_at(row, 1)?,
-                    region: region_at(row, 2)?,
-                    interests: interests_at(row, 3)?,
-                    created_at: moment_at(row, 4)?,
-                    expires_at: moment_at(row, 5)?,
-                    avoid: avoided_from(row.try_get(6)?)?,
-                })
-            })
-            .collect()
+        fetch_pool_tickets(&self.reader, ids, self.rules.no_rematch_for).await
     }
 
     pub(super) async fn read_loads(&self) -> Result<Vec<ShardLoad>> {

@@ -1,11 +1,14 @@
 //! From rows to values. A value that does not parse is [`StoreError::Invalid`]: this program never wrote it.
 
+use std::time::Duration;
+
 use proto::{
     InterestSet, Match, Partner, PoolTicket, Region, Ticket, TicketId, TicketState, Timestamp, UserId,
 };
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
+use super::{duration_to_db, ids_to_json};
 use crate::{OwnedTicket, Result, StoreError};
 
 /// The columns that [`ticket_from`] reads, in order, and where they come from.
@@ -29,23 +32,28 @@ macro_rules! match_view {
 }
 pub(super) use match_view;
 
-/// The JSON array of the latest partners of the user of the row at hand, `?2` being the rematch time in milliseconds.
+/// The JSON array of the users whom the user of the row at hand must not meet: whom they have blocked, and their latest
+/// partners, `?2` being the rematch time in milliseconds.
 ///
-/// The number of partners ([`crate::Rules::MAX_AVOIDED_PARTNERS`]) is written out: SQLite prepares a statement anew each
-/// time a parameter of a LIMIT is bound.
-macro_rules! avoided_partners {
+/// The limits ([`crate::Rules::MAX_AVOIDED_BLOCKS`], [`crate::Rules::MAX_AVOIDED_PARTNERS`]) are written out: SQLite
+/// prepares a statement anew each time a parameter of a LIMIT is bound.
+macro_rules! avoided_users {
     ($user:literal) => {
         concat!(
-            "(SELECT json_group_array(partner) FROM \
-                (SELECT partner FROM match_participants WHERE user = ",
+            "(SELECT json_group_array(other) FROM \
+                (SELECT * FROM (SELECT blocked AS other FROM blocks WHERE blocker = ",
+            $user,
+            " ORDER BY created_at DESC LIMIT 1000) \
+                 UNION ALL \
+                 SELECT * FROM (SELECT partner FROM match_participants WHERE user = ",
             $user,
             " AND made_at > ",
             $crate::sqlite::now_ms!(),
-            " - ?2 ORDER BY made_at DESC LIMIT 100))"
+            " - ?2 ORDER BY made_at DESC LIMIT 100)))"
         )
     };
 }
-pub(super) use avoided_partners;
+pub(super) use avoided_users;
 
 const MATCH_COLUMNS_IN_TICKET_VIEW: usize = 7;
 
@@ -69,7 +77,7 @@ pub(super) fn interests_at(row: &SqliteRow, column: usize) -> Result<InterestSet
     from_json(row, column, "interest list")
 }
 
-fn from_json<T: serde::de::DeserializeOwned>(
+pub(super) fn from_json<T: serde::de::DeserializeOwned>(
     row: &SqliteRow,
     column: usize,
     what: &'static str,
@@ -138,9 +146,52 @@ pub(super) fn ticket_if_any(row: Option<&SqliteRow>) -> Result<Option<Ticket>> {
     Ok(row.map(ticket_from).transpose()?.map(|owned| owned.ticket))
 }
 
-/// The users in a value of [`avoided_partners`].
-pub(super) fn avoided_from(json: &str) -> Result<Vec<UserId>> {
-    serde_json::from_str(json).map_err(|error| StoreError::invalid("list of partners", error))
+/// The users in a value of [`avoided_users`].
+fn avoided_from(json: &str) -> Result<Vec<UserId>> {
+    serde_json::from_str(json).map_err(|error| StoreError::invalid("list of users to avoid", error))
+}
+
+/// The columns that [`pool_ticket_from`] reads, in order, and where they come from. `?2` as [`avoided_users`].
+macro_rules! pool_view {
+    () => {
+        concat!(
+            "SELECT id, user, region, interests, created_at, expires_at, ",
+            $crate::sqlite::rows::avoided_users!("tickets.user"),
+            " FROM tickets "
+        )
+    };
+}
+pub(super) use pool_view;
+
+/// `?1` ids.
+const POOL_TICKETS: &str =
+    concat!(pool_view!(), "WHERE state = 'waiting' AND id IN (SELECT unhex(value) FROM json_each(?1))");
+
+/// A row of [`pool_view`].
+pub(super) fn pool_ticket_from(row: &SqliteRow) -> Result<PoolTicket> {
+    Ok(PoolTicket {
+        id: ticket_id_at(row, 0)?,
+        user: user_at(row, 1)?,
+        region: region_at(row, 2)?,
+        interests: interests_at(row, 3)?,
+        created_at: moment_at(row, 4)?,
+        expires_at: moment_at(row, 5)?,
+        avoid: avoided_from(row.try_get(6)?)?,
+    })
+}
+
+/// Those of these tickets that wait.
+pub(super) async fn fetch_pool_tickets(
+    executor: impl sqlx::SqliteExecutor<'_>,
+    ids: &[TicketId],
+    no_rematch_for: Duration,
+) -> Result<Vec<PoolTicket>> {
+    let rows = sqlx::query(POOL_TICKETS)
+        .bind(ids_to_json(ids)?)
+        .bind(duration_to_db(no_rematch_for))
+        .fetch_all(executor)
+        .await?;
+    rows.iter().map(pool_ticket_from).collect()
 }
 
 /// A waiting ticket as an engine needs it, from what the store knows of it.

@@ -1,8 +1,6 @@
 //! Settling: every way into a final state. Each is a compare-and-set on rows that wait.
 
-use std::collections::HashSet;
-
-use proto::{InterestSet, MatchId, Region, TicketId, TicketState, Timestamp, UserId};
+use proto::{MatchId, MatchMade, TicketId, TicketState, UserId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -10,20 +8,23 @@ use super::rows::{
     interests_at, moment_at, region_at, state_at, ticket_id_at, ticket_if_any, ticket_view, user_at,
 };
 use super::{SqliteStore, Transaction, duration_to_db, hex, now_ms, to_json};
+use crate::decision::{Between, Decisions, Side};
 use crate::{Cancelled, Proposal, Result, Rules, Settlement, StoreError};
 
 /// `?1` pairs of ticket ids, `?2` the rematch time. One row a pair, in order; columns of `a`, of `b`, then both.
 const READ_PAIRS: &str = concat!(
     "SELECT a.user, a.region, a.interests, a.created_at, a.state, a.expires_at <= ",
     now_ms!(),
-    ", a.match_id, \
+    ", a.match_id, a.settled_at, \
      b.user, b.region, b.interests, b.created_at, b.state, b.expires_at <= ",
     now_ms!(),
-    ", b.match_id, \
+    ", b.match_id, b.settled_at, \
      EXISTS (SELECT 1 FROM match_participants p \
              WHERE p.user = a.user AND p.partner = b.user AND p.made_at > ",
     now_ms!(),
-    " - ?2), ",
+    " - ?2), \
+     EXISTS (SELECT 1 FROM blocks WHERE blocker = a.user AND blocked = b.user) \
+         OR EXISTS (SELECT 1 FROM blocks WHERE blocker = b.user AND blocked = a.user), ",
     now_ms!(),
     " FROM json_each(?1) AS pair \
      LEFT JOIN tickets a ON a.id = unhex(pair.value ->> 0) \
@@ -31,14 +32,19 @@ const READ_PAIRS: &str = concat!(
      ORDER BY pair.key"
 );
 
-const COLUMNS_A_TICKET: usize = 7;
+const COLUMNS_A_TICKET: usize = 8;
+/// Of [`READ_PAIRS`], after those of both tickets.
+const RECENT: usize = 2 * COLUMNS_A_TICKET;
+const BLOCKED: usize = RECENT + 1;
+const NOW: usize = RECENT + 2;
 
 /// Writes matches, their participants and the final state of their tickets, in one call to the database.
 ///
-/// `?1` rows of match id, region, shared, similarity, ticket a, user a, ticket b, user b; `?2` the moment.
+/// `?1` rows of match id, region, shared, similarity, ticket, user, ticket, user, the earlier ticket first; `?2` the moment.
 const WRITE_MATCHES: &str = "
-INSERT INTO matches (id, region, shared, similarity, made_at)
-SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1);
+INSERT INTO matches (id, region, shared, similarity, earlier, later, made_at)
+SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, unhex(value ->> 4), unhex(value ->> 6), ?2
+FROM json_each(?1);
 
 INSERT INTO match_participants (ticket_id, match_id, user, partner, made_at)
 SELECT unhex(value ->> 4), unhex(value ->> 0), value ->> 5, value ->> 7, ?2 FROM json_each(?1)
@@ -85,36 +91,27 @@ const FORGET_OLD_KEYS: &str = concat!(
     " - ?1 ORDER BY created_at LIMIT ?2)"
 );
 
-/// One side of a proposal as the store knows it, or `None` when it does not.
-struct Side {
-    user: UserId,
-    region: Region,
-    interests: InterestSet,
-    created_at: Timestamp,
-    open: bool,
-    match_id: Option<MatchId>,
-}
-
-impl Side {
-    fn from(row: &SqliteRow, first: usize) -> Result<Option<Self>> {
-        if row.try_get::<Option<&str>, _>(first)?.is_none() {
-            return Ok(None);
-        }
-        let overdue: bool = row.try_get(first + 5)?;
-        let match_id: Option<&[u8]> = row.try_get(first + 6)?;
-        Ok(Some(Self {
-            user: user_at(row, first)?,
-            region: region_at(row, first + 1)?,
-            interests: interests_at(row, first + 2)?,
-            created_at: moment_at(row, first + 3)?,
-            open: state_at(row, first + 4)? == TicketState::Waiting && !overdue,
-            match_id: match_id.map(MatchId::from_bytes).transpose()?,
-        }))
+/// One side of a row of [`READ_PAIRS`], or `None` when there is no such ticket.
+fn side_from(row: &SqliteRow, first: usize, id: TicketId) -> Result<Option<Side>> {
+    if row.try_get::<Option<&str>, _>(first)?.is_none() {
+        return Ok(None);
     }
+    let overdue: bool = row.try_get(first + 5)?;
+    let match_id: Option<&[u8]> = row.try_get(first + 6)?;
+    let matched = match match_id {
+        Some(bytes) => Some((MatchId::from_bytes(bytes)?, moment_at(row, first + 7)?)),
+        None => None,
+    };
+    Ok(Some(Side {
+        id,
+        user: user_at(row, first)?,
+        region: region_at(row, first + 1)?,
+        interests: interests_at(row, first + 2)?,
+        created_at: moment_at(row, first + 3)?,
+        open: state_at(row, first + 4)? == TicketState::Waiting && !overdue,
+        matched,
+    }))
 }
-
-/// What is written of a match: see [`INSERT_MATCHES`].
-type Won = (String, String, String, f64, String, UserId, String, UserId);
 
 impl SqliteStore {
     pub(super) async fn settle_batch(&self, batch: &[Proposal]) -> Result<Vec<Settlement>> {
@@ -128,15 +125,17 @@ impl SqliteStore {
         if rows.len() != batch.len() {
             return Err(StoreError::Contradiction("a proposal was read twice, or not at all"));
         }
-        let mut used = HashSet::new();
-        let mut won = Vec::new();
+        let Some(first) = rows.first() else { return Ok(Vec::new()) };
+        let mut decisions = Decisions::at(moment_at(first, NOW)?);
         let mut answers = Vec::with_capacity(batch.len());
         for (proposal, row) in batch.iter().zip(&rows) {
-            answers.push(decide(proposal, row, &mut used, &mut won)?);
+            let a = side_from(row, 0, proposal.a)?;
+            let b = side_from(row, COLUMNS_A_TICKET, proposal.b)?;
+            let between = Between { recent: row.try_get(RECENT)?, blocked: row.try_get(BLOCKED)? };
+            answers.push(decisions.decide(proposal, a, b, between));
         }
-        if !won.is_empty() {
-            let made_at: i64 = rows[0].try_get(2 * COLUMNS_A_TICKET + 1)?;
-            write_matches(&mut transaction, &won, made_at).await?;
+        if !decisions.won.is_empty() {
+            write_matches(&mut transaction, &decisions.won, first.try_get(NOW)?).await?;
             transaction.commit().await?;
         }
         Ok(answers)
@@ -178,59 +177,20 @@ impl SqliteStore {
     }
 }
 
-fn decide(
-    proposal: &Proposal,
-    row: &SqliteRow,
-    used: &mut HashSet<TicketId>,
-    won: &mut Vec<Won>,
-) -> Result<Settlement> {
-    let (a, b) = (Side::from(row, 0)?, Side::from(row, COLUMNS_A_TICKET)?);
-    let open = |side: &Option<Side>, id: TicketId| {
-        side.as_ref().is_some_and(|side| side.open) && !used.contains(&id)
-    };
-    let (a_open, b_open) = (open(&a, proposal.a), open(&b, proposal.b));
-    let (Some(a), Some(b)) = (a, b) else {
-        return Ok(Settlement::Gone { a: !a_open, b: !b_open });
-    };
-    let made_at = moment_at(row, 2 * COLUMNS_A_TICKET + 1)?;
-    let (earlier, later) = if b.created_at < a.created_at { (&b, &a) } else { (&a, &b) };
-    let overlap = earlier.interests.overlap(&later.interests);
-    let matched = Settlement::Matched {
-        wait_a: made_at.since(a.created_at),
-        wait_b: made_at.since(b.created_at),
-        similarity: overlap.similarity,
-    };
-    if a.match_id == Some(proposal.match_id) && b.match_id == Some(proposal.match_id) {
-        return Ok(matched);
-    }
-    if !a_open || !b_open {
-        return Ok(Settlement::Gone { a: !a_open, b: !b_open });
-    }
-    let recent: bool = row.try_get(2 * COLUMNS_A_TICKET)?;
-    if recent || a.user == b.user {
-        return Ok(Settlement::Recent);
-    }
-    // Two regions without a common label are never proposed; the earlier one's names the match then.
-    let region = earlier.region.common(&later.region).unwrap_or_else(|| earlier.region.clone());
-    won.push((
-        hex(proposal.match_id.to_bytes()),
-        region.to_string(),
-        to_json(&overlap.shared)?,
-        overlap.similarity,
-        hex(proposal.a.to_bytes()),
-        a.user,
-        hex(proposal.b.to_bytes()),
-        b.user,
-    ));
-    used.extend([proposal.a, proposal.b]);
-    Ok(matched)
-}
-
 /// Writes decided matches. Anything but two tickets a match rolls the whole batch back: inserts change a row each or
 /// fail, so a sum that falls short means that a ticket was not waiting any more.
-async fn write_matches(transaction: &mut Transaction, won: &[Won], made_at: i64) -> Result<()> {
+async fn write_matches(transaction: &mut Transaction, won: &[MatchMade], made_at: i64) -> Result<()> {
+    let rows = won
+        .iter()
+        .map(|made| {
+            let [earlier, later] = &made.tickets;
+            let (id, shared) = (hex(made.id.to_bytes()), to_json(&made.shared_interests)?);
+            let (first, second) = (hex(earlier.id.to_bytes()), hex(later.id.to_bytes()));
+            Ok((id, &made.region, shared, made.similarity, first, &earlier.user, second, &later.user))
+        })
+        .collect::<Result<Vec<_>>>()?;
     let written =
-        sqlx::query(WRITE_MATCHES).bind(to_json(&won)?).bind(made_at).execute(&mut **transaction).await?;
+        sqlx::query(WRITE_MATCHES).bind(to_json(&rows)?).bind(made_at).execute(&mut **transaction).await?;
     if written.rows_affected() != ROWS_A_MATCH * won.len() as u64 {
         return Err(StoreError::Contradiction("a match did not settle exactly two tickets"));
     }

@@ -5,10 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod accepting;
+mod announcing;
+mod blocking;
 mod expiring;
+mod members;
 mod opening;
 mod reading;
 mod settling;
+mod widening;
 mod world;
 
 /// Runs each named check of a module on each backend.

@@ -4,6 +4,7 @@ use std::fs;
 
 use store::{OpenError, Rules, SqliteLocation, SqliteStore};
 
+use crate::members::matching_server;
 use crate::world::{Backend, World, rules, user};
 
 #[tokio::test]
@@ -16,6 +17,19 @@ async fn tickets_and_matches_outlive_the_store() {
     let world = world.reopened().await.expect("a file outlives its store");
     assert_eq!(world.ticket(ana.id).await, matched);
     assert_eq!(world.store.current_ticket(&user("cy")).await.unwrap(), Some(cy));
+}
+
+#[tokio::test]
+async fn a_restart_owns_its_shards_at_once() {
+    let world = World::new(Backend::SqliteFile).await;
+    let before = matching_server(1);
+    world.members.renew(&before).await.unwrap();
+    assert_eq!(world.members.take_shards(before.owner, 12).await.unwrap().len(), 12);
+    let world = world.reopened().await.expect("a file outlives its store");
+    let after = matching_server(2);
+    let roster = world.members.renew(&after).await.unwrap();
+    assert_eq!((roster.matching_servers, roster.leases), (vec![after.owner], vec![]));
+    assert_eq!(world.members.take_shards(after.owner, 12).await.unwrap().len(), 12);
 }
 
 #[tokio::test]

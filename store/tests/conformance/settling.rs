@@ -31,17 +31,21 @@ pub async fn both_learn_the_same_match(world: &World) {
     let ana = world.press_match("ana", &["Jazz", "go", "tea"]).await;
     until(async || (world.store.now().await.unwrap() > ana.created_at).then_some(())).await;
     let bo = world.press_match("bo", &["GO", "jazz"]).await;
-    let Settlement::Matched { wait_a, wait_b, similarity } = world.settle_one(bo.id, ana.id).await else {
+    let Settlement::Matched { wait_a, wait_b, made } = world.settle_one(bo.id, ana.id).await else {
         panic!("refused")
     };
     assert!(wait_a < wait_b, "the first named came later");
-    assert!((similarity - 2.0 / 3.0).abs() < 1e-9);
+    assert!((made.similarity - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(made.tickets.clone().map(|ticket| ticket.id), [ana.id, bo.id], "the earlier one first");
+    assert_eq!(made.tickets.clone().map(|ticket| ticket.user), [user("ana"), user("bo")]);
     let (ana, bo) = (world.ticket(ana.id).await, world.ticket(bo.id).await);
     let (of_ana, of_bo) = (ana.r#match.unwrap(), bo.r#match.unwrap());
     assert_eq!((ana.state, bo.state), (TicketState::Matched, TicketState::Matched));
     assert_eq!((of_ana.partner.user.clone(), of_bo.partner.user.clone()), (user("bo"), user("ana")));
     assert_eq!(of_ana.shared_interests, ["go", "Jazz"], "as the earlier ticket spells them");
     assert_eq!(of_ana.region.as_str(), "kr.seoul");
+    assert_eq!((of_ana.id, of_ana.made_at), (made.id, made.made_at));
+    assert_eq!(of_ana.shared_interests, made.shared_interests);
     assert_eq!(proto::Match { partner: of_bo.partner.clone(), ..of_ana }, of_bo);
 }
 
@@ -88,8 +92,10 @@ pub async fn a_repeated_proposal_finds_its_match(world: &World) {
     let (ana, bo, _) = trio(world).await;
     let proposal = world.propose(ana, bo);
     let first = world.store.settle(&[proposal]).await.unwrap();
+    world.until_past(world.store.now().await.unwrap()).await;
     let again = world.store.settle(&[proposal]).await.unwrap();
-    assert!(matched(&first[0]) && matched(&again[0]));
+    assert!(matched(&first[0]));
+    assert_eq!(first, again, "its moment and waits, too");
     assert_eq!(world.store.matches(&user("ana"), None, 10).await.unwrap().len(), 1);
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use proto::{InterestSet, MatchId, Ticket, TicketId, TicketState, UserId};
-use store::{Accepted, NewTicket, Proposal, Rules, Settlement, SqliteLocation, SqliteStore, Store};
+use proto::{InterestSet, MatchId, PoolTicket, Ticket, TicketId, TicketState, Timestamp, UserId};
+use store::{Accepted, Members, NewTicket, Proposal, Rules, Settlement, SqliteLocation, SqliteStore, Store};
 
 #[derive(Debug, Clone, Copy)]
 pub enum Backend {
@@ -16,6 +16,8 @@ pub enum Backend {
 
 pub struct World {
     pub store: Arc<dyn Store>,
+    /// The same store.
+    pub members: Arc<dyn Members>,
     backend: Backend,
     folder: tempfile::TempDir,
     next_id: AtomicU64,
@@ -43,8 +45,8 @@ impl World {
 
     pub async fn with_rules(backend: Backend, rules: Rules) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = open(backend, &folder, rules).await;
-        Self { store, backend, folder, next_id: AtomicU64::new(1) }
+        let (store, members) = open(backend, &folder, rules).await;
+        Self { store, members, backend, folder, next_id: AtomicU64::new(1) }
     }
 
     /// Another store of the same kind with other rules, empty.
@@ -58,10 +60,10 @@ impl World {
         if matches!(self.backend, Backend::SqliteMemory) {
             return None;
         }
-        let Self { store, backend, folder, next_id } = self;
-        drop(store);
-        let store = open(backend, &folder, rules()).await;
-        Some(Self { store, backend, folder, next_id })
+        let Self { store, members, backend, folder, next_id } = self;
+        drop((store, members));
+        let (store, members) = open(backend, &folder, rules()).await;
+        Some(Self { store, members, backend, folder, next_id })
     }
 
     fn next_id(&self) -> u128 {
@@ -82,6 +84,14 @@ impl World {
         self.store.accept(&[wish]).await.unwrap().pop().unwrap()
     }
 
+    /// The same, as its engine is told of it.
+    pub async fn pool(&self, wish: NewTicket) -> PoolTicket {
+        match self.accept_one(wish).await {
+            Accepted::Created { pool, .. } => pool,
+            other => panic!("not created: {other:?}"),
+        }
+    }
+
     /// The ticket of somebody new who presses match.
     pub async fn press_match(&self, name: &str, interests: &[&str]) -> Ticket {
         match self.accept_one(self.wish(name, "kr.seoul", interests)).await {
@@ -95,11 +105,16 @@ impl World {
     }
 
     pub async fn settle_one(&self, a: TicketId, b: TicketId) -> Settlement {
-        self.store.settle(&[self.propose(a, b)]).await.unwrap()[0]
+        self.store.settle(&[self.propose(a, b)]).await.unwrap().remove(0)
     }
 
     pub async fn ticket(&self, id: TicketId) -> Ticket {
         self.store.tickets(&[id]).await.unwrap().pop().expect("the ticket is there").ticket
+    }
+
+    /// Until the store's clock is past a moment.
+    pub async fn until_past(&self, moment: Timestamp) {
+        until(async || (self.store.now().await.unwrap() > moment).then_some(())).await;
     }
 
     pub async fn state(&self, id: TicketId) -> TicketState {
@@ -107,12 +122,17 @@ impl World {
     }
 }
 
-async fn open(backend: Backend, folder: &tempfile::TempDir, rules: Rules) -> Arc<dyn Store> {
+async fn open(
+    backend: Backend,
+    folder: &tempfile::TempDir,
+    rules: Rules,
+) -> (Arc<dyn Store>, Arc<dyn Members>) {
     let location = match backend {
         Backend::SqliteFile => SqliteLocation::File(folder.path().join("dovetail.db")),
         Backend::SqliteMemory => SqliteLocation::Memory,
     };
-    Arc::new(SqliteStore::open(&location, rules).await.unwrap())
+    let store = Arc::new(SqliteStore::open(&location, rules).await.unwrap());
+    (Arc::<SqliteStore>::clone(&store), store)
 }
 
 /// Asks again until the answer is there. The store's clock moves by itself; the deadline is generous.
