@@ -3,6 +3,7 @@
 //! Each has a file beside its log that names its process for good: pid, start time and boot of the machine. So a process
 //! that was given the pid of an old one is never taken for it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -57,24 +58,30 @@ impl Lasting {
     }
 }
 
-/// The programs below a folder that run, by name.
+/// The programs that run whose folders are this one or lie in it, by name.
 ///
 /// # Errors
-/// When the folder cannot be read.
-pub fn find_programs(folder: &Path) -> anyhow::Result<Vec<(String, Process)>> {
-    let mut found = Vec::new();
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(found) };
-    for entry in entries {
-        let path = entry?.path();
-        if path.is_dir() {
-            found.extend(find_programs(&path)?);
-        } else if path.extension().is_some_and(|ending| ending == ENDING)
-            && let (Some(name), Some(process)) = (path.file_stem(), find(&path))
-        {
-            found.push((name.to_string_lossy().into_owned(), process));
+/// When the folder is there and cannot be read.
+pub fn find_programs(folder: &Path) -> anyhow::Result<BTreeMap<String, Process>> {
+    let mut found = BTreeMap::new();
+    for path in entries(folder)? {
+        let files = if path.is_dir() { entries(&path)? } else { vec![path] };
+        for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == ENDING)) {
+            if let (Some(name), Some(process)) = (file.file_stem(), find(file)) {
+                found.insert(name.to_string_lossy().into_owned(), process);
+            }
         }
     }
     Ok(found)
+}
+
+/// What is in a folder; nothing when it is not there.
+fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    entries.with_context(|| format!("cannot read {}", folder.display()))
 }
 
 fn find(pid_file: &Path) -> Option<Process> {
