@@ -17,7 +17,10 @@ fn what_is_missing_or_wrong_is_named() {
     for (arguments, named) in [
         (&[][..], "DOVETAIL_DATABASE_FILE"),
         (&["--database", "sqlite:x.db"], "standalone"),
-        (&["--database", "postgres://127.0.0.1:1/d", "--policy", "no/such/policy.toml"], "no/such/policy.toml"),
+        (
+            &["--database", "postgres://127.0.0.1:1/d", "--policy", "no/such/policy.toml"],
+            "no/such/policy.toml",
+        ),
     ] {
         let output = command().args(rest).args(arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
@@ -32,7 +35,9 @@ fn help_lists_every_setting_with_its_variable() {
     let output = command().arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
-    for named in ["ADMIN", "DATABASE", "DATABASE_FILE", "DATABASE_CONNECTIONS", "AMQP", "REDIS", "POLICY", "LOG"] {
+    for named in
+        ["ADMIN", "DATABASE", "DATABASE_FILE", "DATABASE_CONNECTIONS", "AMQP", "REDIS", "POLICY", "LOG"]
+    {
         assert!(help.contains(&format!("DOVETAIL_{named}")), "{named} is not in {help}");
     }
 }
