@@ -7,7 +7,9 @@ mod decision;
 mod error;
 mod members;
 mod model;
+mod parse;
 mod sqlite;
+mod timing;
 
 pub use error::{OpenError, StoreError};
 pub use members::{Lease, Member, MemberKind, Members, Roster};
