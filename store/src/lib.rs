@@ -8,6 +8,7 @@ mod error;
 mod members;
 mod model;
 mod parse;
+mod postgres;
 mod sqlite;
 mod timing;
 
@@ -17,6 +18,7 @@ pub use model::{
     Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Rules, Settlement, ShardLoad,
     WideRule,
 };
+pub use postgres::{PostgresConfig, PostgresStore};
 pub use sqlite::{SqliteLocation, SqliteStore};
 
 use std::time::Duration;
