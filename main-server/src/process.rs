@@ -48,10 +48,17 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     let (word, word_received) = mpsc::channel(WAKEUP_QUEUE);
     let (settled, settled_received) = mpsc::channel(WAKEUP_QUEUE);
-    let (telling, listening) =
-        (wakeups::start_telling(&working, &redis), wakeups::start_listening(&working, &redis, word.clone()));
-    let told = telling.sender.clone();
-    working.spawn_endless("own wake-ups", pass_on(settled_received, word, told));
+    let mut dependencies = vec![publisher.health()];
+    let mut elsewhere = None;
+    if let Some(redis) = &redis {
+        let (told, telling) = wakeups::start_telling(&working, redis);
+        let listening = wakeups::start_listening(&working, redis, word.clone());
+        dependencies.extend([telling, listening]);
+        elsewhere = Some(told);
+    } else {
+        tracing::warn!("no --redis: phones learn of their match up to a second later");
+    }
+    working.spawn_endless("own wake-ups", pass_on(settled_received, word, elsewhere));
 
     let warning = auth.warning();
     let api = Deps {
@@ -64,16 +71,12 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let router = main_server::start(&working, api, serving.stop_token());
     let sweep_store = Arc::clone(&store);
-    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, &settled).await });
+    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, Some(&settled)).await });
     let stop = working.stop_token();
     let shard_count = store.rules().shard_count;
     working.spawn("membership", membership::keep(members, member, shard_count, stop));
     working.spawn_endless("metrics", admin::keep_metrics(metrics.clone()));
-    let admin = admin::Admin::new(Arc::clone(&store), metrics).with_details([
-        publisher.health(),
-        telling.health.clone(),
-        listening,
-    ]);
+    let admin = admin::Admin::new(Arc::clone(&store), metrics).with_dependencies(dependencies);
     http::serve(&serving, "API", listener, router);
     http::serve(&working, "admin port", admin_listener, admin.clone().router());
 
@@ -93,12 +96,14 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
 async fn pass_on(
     mut settled: mpsc::Receiver<Vec<TicketId>>,
     here: mpsc::Sender<Vec<TicketId>>,
-    elsewhere: mpsc::Sender<Vec<TicketId>>,
+    elsewhere: Option<mpsc::Sender<Vec<TicketId>>>,
 ) {
     while let Some(ids) = settled.recv().await {
         // Lost word costs a second.
-        let _ = here.try_send(ids.clone());
-        let _ = elsewhere.try_send(ids);
+        if let Some(elsewhere) = &elsewhere {
+            let _ = elsewhere.try_send(ids.clone());
+        }
+        let _ = here.try_send(ids);
     }
     std::future::pending::<()>().await;
 }

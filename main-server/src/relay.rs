@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use proto::message::encode;
-use proto::{Hint, ShardId, topology};
+use proto::{Hint, ShardId, encode, topology};
 use service::amqp::{Outgoing, Publisher};
 use tokio::sync::mpsc;
 
@@ -84,13 +83,7 @@ fn take(forming: &mut Forming) -> Option<Hint> {
 
 async fn send(publisher: Publisher, hint: Hint) -> ShardId {
     let next = tokio::time::Instant::now() + PACE;
-    let message = Outgoing {
-        // The default exchange: by the name of the queue.
-        exchange: "",
-        routing_key: topology::shard_queue(hint.shard),
-        mandatory: true,
-        body: encode(&hint),
-    };
+    let message = Outgoing::to_queue(topology::shard_queue(hint.shard), encode(&hint));
     if let Err(error) = publisher.publish(message).await {
         tracing::debug!(error = &error as &dyn Error, shard = hint.shard.0, "cannot send a hint");
         dropped(hint.waiting.len() + hint.withdrawn.len(), "broker");

@@ -7,8 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::message::{MatchesMade, encode};
-use proto::{MatchId, MatchMade, topology};
+use proto::{MatchId, MatchMade, MatchesMade, encode, topology};
 use service::amqp::{Outgoing, Publisher};
 use service::lifecycle::Tasks;
 use store::Store;
@@ -80,13 +79,8 @@ impl Announcer {
 
     async fn announce(&self, matches: Vec<MatchMade>) {
         let ids: Vec<MatchId> = matches.iter().map(|made| made.id).collect();
-        let event = Outgoing {
-            exchange: topology::MATCHES_EXCHANGE,
-            routing_key: String::new(),
-            // Nobody need have subscribed.
-            mandatory: false,
-            body: encode(&MatchesMade { matches }),
-        };
+        // Nobody need have subscribed.
+        let event = Outgoing::to_all(topology::MATCHES_EXCHANGE, encode(&MatchesMade { matches }));
         if let Err(error) = self.publisher.publish(event).await {
             tracing::debug!(
                 error = &error as &dyn Error,

@@ -1,7 +1,6 @@
 //! From a shard's queue to its engine: a message is acknowledged once the engine took it.
 
-use proto::message::decode;
-use proto::{Hint, ShardId, topology};
+use proto::{Hint, ShardId, decode, topology};
 use service::amqp::{Consumers, Verdict};
 use tokio_util::sync::CancellationToken;
 

@@ -41,8 +41,9 @@ pub struct Deps {
     pub clock: Arc<StoreClock>,
     /// The pairing rule.
     pub policy: Policy,
-    /// Told of every ticket that settles here, a batch at a time. Bounded by its maker; a lost batch costs a second.
-    pub wakeups: mpsc::Sender<Vec<TicketId>>,
+    /// Told of every ticket that settles here, a batch at a time, if somebody passes it on. Bounded by its maker; a lost batch
+    /// costs a second.
+    pub wakeups: Option<mpsc::Sender<Vec<TicketId>>>,
 }
 
 /// What one of several processes shares the shards by.

@@ -38,12 +38,20 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (serving, working) = (Tasks::new(), Tasks::new());
     let publisher = Publisher::start(&working, &amqp, "matching-server");
     let consumers = Consumers::start(&working, &amqp, "matching-server", publisher.clone());
-    let telling = wakeups::start_telling(&working, &redis);
+    let mut dependencies = vec![publisher.health(), consumers.health()];
+    let mut wakeups = None;
+    if let Some(redis) = &redis {
+        let (told, telling) = wakeups::start_telling(&working, redis);
+        dependencies.push(telling);
+        wakeups = Some(told);
+    } else {
+        tracing::warn!("no --redis: phones learn of their match up to a second later");
+    }
     let deps = Deps {
         store: Arc::clone(&store),
         clock: Arc::clone(&clock),
         policy: policy.pairing,
-        wakeups: telling.sender.clone(),
+        wakeups: wakeups.clone(),
     };
     let cluster = Cluster {
         members: postgres,
@@ -52,13 +60,13 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         publisher: Some(publisher.clone()),
     };
     matching_server::start_leased(&serving, &deps, cluster)?;
-    let (sweep_store, settled) = (Arc::clone(&store), telling.sender.clone());
-    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, &settled).await });
+    let sweep_store = Arc::clone(&store);
+    working
+        .spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, wakeups.as_ref()).await });
     let clock_store = Arc::clone(&store);
     working.spawn_endless("clock", async move { clock.keep(&*clock_store).await });
     working.spawn_endless("metrics", admin::keep_metrics(metrics.clone()));
-    let details = [publisher.health(), consumers.health(), telling.health.clone()];
-    let admin = admin::Admin::new(Arc::clone(&store), metrics).with_details(details);
+    let admin = admin::Admin::new(Arc::clone(&store), metrics).with_dependencies(dependencies);
     http::serve(&working, "admin port", admin_listener, admin.clone().router());
 
     tracing::info!(admin = %admin_address, %owner, "serving");

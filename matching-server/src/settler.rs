@@ -98,7 +98,7 @@ async fn settle_batch(
 /// Who learns of what was settled. Both are bounded; what finds no room is made up for from the store.
 #[derive(Clone)]
 struct Told {
-    wakeups: mpsc::Sender<Vec<TicketId>>,
+    wakeups: Option<mpsc::Sender<Vec<TicketId>>>,
     made: Option<mpsc::Sender<Vec<MatchMade>>>,
 }
 
@@ -129,7 +129,9 @@ impl Told {
         metrics::counter!("dovetail_matches_total").increment(matches.len() as u64);
         metrics::counter!("dovetail_tickets_settled_total", "outcome" => "matched")
             .increment(settled.len() as u64);
-        if self.wakeups.try_send(settled).is_err() {
+        if let Some(wakeups) = &self.wakeups
+            && wakeups.try_send(settled).is_err()
+        {
             metrics::counter!("dovetail_wakeups_dropped_total").increment(1);
         }
         if let Some(made) = &self.made {

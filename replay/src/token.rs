@@ -44,14 +44,15 @@ impl Tokens {
     /// When the file cannot be read or no server would take its secret.
     pub fn from_file(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::Dev) };
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         let secret = text.trim();
         ensure!(
             secret.len() >= MIN_SECRET,
             "the secret in {} has fewer than {MIN_SECRET} bytes",
             path.display()
         );
-        Ok(Self::Jwt(Box::new(EncodingKey::from_secret(secret.as_bytes()))))
+        Ok(Self::Jwt(Box::new(EncodingKey::from_secret(secret.as_bytes())?)))
     }
 
     /// The value of a user's `Authorization` header.
@@ -80,7 +81,7 @@ mod tests {
         let secret = "a secret of more than thirty-two bytes";
         std::fs::write(file.path(), format!("{secret}\n")).unwrap();
         let bearer = Tokens::from_file(Some(file.path())).unwrap().bearer("ana").unwrap();
-        let key = DecodingKey::from_secret(secret.as_bytes());
+        let key = DecodingKey::from_secret(secret.as_bytes()).unwrap();
         let token = bearer.strip_prefix("Bearer ").unwrap();
         let claims = decode::<serde_json::Value>(token, &key, &Validation::default()).unwrap().claims;
         assert_eq!(claims["sub"], "ana");

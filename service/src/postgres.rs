@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Context as _, ensure};
 use proto::OwnerId;
 use store::{Member, MemberKind, OpenError, PostgresConfig, PostgresStore, Rules};
 use tokio::time::Instant;
@@ -21,9 +22,9 @@ const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_s
 pub struct DatabaseArgs {
     /// Address of the store: postgres://user:password@host:port/database
     #[arg(long, env = "DOVETAIL_DATABASE", value_name = "URL", hide_env_values = true)]
-    database: Option<secret::Text>,
+    database: Option<String>,
     /// File with that address, so that the password is in no argument
-    #[arg(long, env = "DOVETAIL_DATABASE_FILE", value_name = "FILE", conflicts_with = "database")]
+    #[arg(long, env = "DOVETAIL_DATABASE_FILE", value_name = "FILE")]
     database_file: Option<PathBuf>,
     /// The most connections to the store. All servers together stay below 80 % of what Postgres permits
     #[arg(long, env = "DOVETAIL_DATABASE_CONNECTIONS", value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=1000))]
@@ -41,7 +42,13 @@ impl DatabaseArgs {
         kind: MemberKind,
         rules: Rules,
     ) -> anyhow::Result<(Arc<PostgresStore>, Member)> {
-        let url = secret::required("--database", self.database.as_ref(), self.database_file.as_deref())?;
+        let url = secret::read("database", self.database.as_deref(), self.database_file.as_deref())?;
+        let url = url.context("--database is missing: where is the store? (also DOVETAIL_DATABASE, --database-file, DOVETAIL_DATABASE_FILE)")?;
+        ensure!(!url.starts_with("sqlite:"), "--database: SQLite serves one process alone; that is standalone");
+        ensure!(
+            url.starts_with("postgres://") || url.starts_with("postgresql://"),
+            "--database: the address must begin with postgres://"
+        );
         let member = Member { owner, kind, connections: self.database_connections };
         let config = PostgresConfig { url, connections: self.database_connections, member: member.clone() };
         let deadline = Instant::now() + START_DEADLINE;

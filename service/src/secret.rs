@@ -1,52 +1,41 @@
-//! Settings that hold a password: given as a flag, an environment variable, or a file; never shown.
+//! Settings that hold a password: given as they are, or in a file that only this process may read.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
-/// A text that is not shown.
-#[derive(Clone)]
-pub struct Text(String);
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(not shown)")
-    }
-}
-
-impl FromStr for Text {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-/// The value of a setting that may be in a file; `None` when it was not given.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn optional(flag: &str, given: Option<&Text>, file: Option<&Path>) -> anyhow::Result<Option<String>> {
-    match (given, file) {
-        (Some(Text(value)), _) => Ok(Some(value.clone())),
+/// The setting itself, from the flag or from the file; `None` when neither is given.
+pub(crate) fn read(flag: &str, value: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    match (value, file) {
+        (Some(_), Some(_)) => bail!("give --{flag} or --{flag}-file, not both"),
+        (Some(value), None) => Ok(Some(value.to_owned())),
         (None, Some(path)) => {
-            let value = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read {flag}-file {}", path.display()))?;
-            Ok(Some(value.trim().to_owned()))
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {} (--{flag}-file)", path.display()))?;
+            // Editors end a file with a newline; no setting ends with one.
+            Ok(Some(text.trim().to_owned()))
         }
         (None, None) => Ok(None),
     }
 }
 
-/// The value of a setting that may be in a file and must be given.
-///
-/// # Errors
-/// When it is not given, or the file cannot be read.
-pub fn required(flag: &str, given: Option<&Text>, file: Option<&Path>) -> anyhow::Result<String> {
-    optional(flag, given, file)?.with_context(|| {
-        let variable = format!("DOVETAIL_{}", flag.trim_start_matches('-').replace('-', "_").to_uppercase());
-        format!("{flag} is not set; give the flag, {variable}, {flag}-file or {variable}_FILE")
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_without_its_last_newline() {
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.gitignore"));
+        let text = read("amqp", None, Some(path)).unwrap().unwrap();
+        assert!(text.starts_with("/target") && !text.ends_with('\n'), "{text:?}");
+    }
+
+    #[test]
+    fn both_is_a_mistake_and_a_missing_file_is_named() {
+        let path = Path::new("/nowhere/amqp");
+        assert!(read("amqp", Some("x"), Some(path)).is_err());
+        let error = read("amqp", None, Some(path)).unwrap_err().to_string();
+        assert!(error.contains("/nowhere/amqp") && error.contains("--amqp-file"), "{error}");
+        assert_eq!(read("amqp", None, None).unwrap(), None);
+    }
 }

@@ -45,7 +45,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         store: Arc::clone(&store),
         clock: Arc::clone(&clock),
         policy: policy.pairing,
-        wakeups: wakeups.clone(),
+        wakeups: Some(wakeups.clone()),
     };
     matching_server::start(&working, &engines, hints_received)?;
     let api = main_server::Deps {
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let router = main_server::start(&working, api, serving.stop_token());
     let sweep_store = Arc::clone(&store);
-    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, &wakeups).await });
+    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, Some(&wakeups)).await });
     let clock_store = Arc::clone(&store);
     working.spawn_endless("clock", async move { clock.keep(&*clock_store).await });
     working.spawn_endless("metrics", admin::keep_metrics(metrics.clone()));

@@ -55,7 +55,9 @@ impl Checker {
             required.push("aud");
         }
         validation.set_required_spec_claims(&required);
-        Ok(Self { key: DecodingKey::from_secret(secret), validation })
+        let key = DecodingKey::from_secret(secret)
+            .map_err(|error| format!("the secret for tokens cannot be used: {error}"))?;
+        Ok(Self { key, validation })
     }
 
     /// Whose token it is, or what is wrong with it.
@@ -94,7 +96,7 @@ mod tests {
     }
 
     fn sign(algorithm: Algorithm, secret: &[u8], claims: &Value) -> String {
-        encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(secret)).unwrap()
+        encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(secret).unwrap()).unwrap()
     }
 
     fn checker() -> Checker {

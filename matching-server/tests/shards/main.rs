@@ -14,7 +14,6 @@ use service::clock::StoreClock;
 use service::ids::{new_owner_id, new_ticket_id};
 use service::lifecycle::Tasks;
 use store::{Accepted, Member, MemberKind, Members, NewTicket, Rules, SqliteLocation, SqliteStore, Store};
-use tokio::sync::mpsc;
 
 const SHARDS: u16 = 12;
 /// Generous: leases live for three seconds.
@@ -54,12 +53,11 @@ impl World {
     fn start_server(&self) -> Server {
         let (tasks, member) = (Tasks::new(), member(MemberKind::MatchingServer));
         let owner = member.owner;
-        let (wakeups, _nobody) = mpsc::channel(64);
         let deps = Deps {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             policy: Policy::default(),
-            wakeups,
+            wakeups: None,
         };
         let cluster = Cluster { members: self.store.clone(), member, consumers: None, publisher: None };
         start_leased(&tasks, &deps, cluster).unwrap();
