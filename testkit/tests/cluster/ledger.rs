@@ -83,7 +83,11 @@ impl Ledger {
     pub async fn balance(&self, cluster: &Cluster) {
         let report = &self.report;
         assert_eq!(report.faults(), 0, "{report:#?}");
-        assert_eq!(report.accepted + report.rejected, report.submitted, "everybody was answered: {report:#?}");
+        assert_eq!(
+            report.accepted + report.rejected,
+            report.submitted,
+            "everybody was answered: {report:#?}"
+        );
         assert_eq!(report.unsettled, 0, "everybody learnt how it ended: {report:#?}");
         assert_eq!(report.zero_shared_pairs, 0, "{report:#?}");
         for seen in self.seen.chunks(READ_BATCH) {

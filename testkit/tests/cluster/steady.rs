@@ -59,7 +59,8 @@ async fn messages_are_acknowledged_once_and_matches_are_announced() {
     let drained = async || {
         let depths = cluster.stack.rabbit.queue_depths().await?;
         let shards = depths.iter().filter(|(queue, _)| queue.starts_with("tickets.shard."));
-        Ok(shards.clone().count() == 12 && shards.into_iter().all(|(_, depth)| depth.ready + depth.unacknowledged == 0))
+        Ok(shards.clone().count() == 12
+            && shards.into_iter().all(|(_, depth)| depth.ready + depth.unacknowledged == 0))
     };
     until("the queues are empty", deadline, drained).await.unwrap();
     cluster.stop().await;

@@ -5,7 +5,8 @@ use proto::{TicketState, shard_of};
 use crate::phone::Phone;
 use crate::world::Cluster;
 
-const POLICY: &str = "expire_after = \"40s\"\n[threshold]\nfall = \"500ms\"\n[widen]\nafter = \"6s\"\nmin_labels = 1\n";
+const POLICY: &str =
+    "expire_after = \"40s\"\n[threshold]\nfall = \"500ms\"\n[widen]\nafter = \"6s\"\nmin_labels = 1\n";
 
 #[tokio::test]
 async fn a_widened_pair_whose_wide_owner_dies_is_made_by_the_next_owner() {
@@ -19,9 +20,10 @@ async fn a_widened_pair_whose_wide_owner_dies_is_made_by_the_next_owner() {
     let leases = cluster.leases().await;
     let owner = leases.iter().find(|lease| lease.shard == wide).unwrap().owner;
     // Servers are named in logs alone; the one that owns it says so there.
-    let place = cluster.matching.iter().position(|process| {
-        std::fs::read_to_string(process.log()).unwrap().contains(&owner.to_string())
-    });
+    let place = cluster
+        .matching
+        .iter()
+        .position(|process| std::fs::read_to_string(process.log()).unwrap().contains(&owner.to_string()));
     cluster.matching.remove(place.unwrap()).kill().await.unwrap();
     let matched = ana.wait_for(&anas, 30).await;
     assert_eq!(matched.state, TicketState::Matched, "{matched:?}");

@@ -117,9 +117,21 @@ impl Cluster {
         }
     }
 
-    async fn launch(&mut self, name: &str, program: PathBuf, args: Vec<OsString>, admin_port: u16) -> ServerProcess {
+    async fn launch(
+        &mut self,
+        name: &str,
+        program: PathBuf,
+        args: Vec<OsString>,
+        admin_port: u16,
+    ) -> ServerProcess {
         self.started += 1;
-        let spec = ServerSpec { name: format!("{name}-{}", self.started), program, args, envs: Vec::new(), admin_port };
+        let spec = ServerSpec {
+            name: format!("{name}-{}", self.started),
+            program,
+            args,
+            envs: Vec::new(),
+            admin_port,
+        };
         ServerProcess::start(&Place::Temporary, &spec, DEADLINE).await.unwrap()
     }
 
