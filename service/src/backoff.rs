@@ -23,6 +23,12 @@ impl Backoff {
         wait
     }
 
+    /// The same, shortened by chance to between half and all of it. For what many processes try again together, such as
+    /// connecting to a server that came back.
+    pub fn next_jittered(&mut self) -> Duration {
+        self.next_wait().mul_f64(rand::random_range(0.5..=1.0))
+    }
+
     /// Starts over.
     pub fn reset(&mut self) {
         self.next = self.first;
@@ -40,5 +46,22 @@ mod tests {
         assert_eq!(waits, [100, 200, 350, 350]);
         backoff.reset();
         assert_eq!(backoff.next_wait().as_millis(), 100);
+    }
+
+    #[test]
+    fn chance_only_shortens_and_never_below_half() {
+        let (first, longest) = (Duration::from_millis(100), Duration::from_millis(400));
+        let mut waits = Vec::new();
+        for _ in 0..100 {
+            let mut backoff = Backoff::new(first, longest);
+            for bound in [100, 200, 400, 400_u128] {
+                let wait = backoff.next_jittered();
+                assert!((bound / 2..=bound).contains(&wait.as_millis()), "{wait:?} of {bound} ms");
+                waits.push(wait);
+            }
+        }
+        waits.sort();
+        waits.dedup();
+        assert!(waits.len() > 100, "processes spread out");
     }
 }

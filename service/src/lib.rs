@@ -1,14 +1,22 @@
-//! What every process needs to run: the policy file, telemetry, lifecycle, group commit and the admin port.
+//! What every process needs to run: the policy file, telemetry, lifecycle, group commit, the admin port, and the ways to
+//! RabbitMQ and Redis.
 //!
 //! Owns how a process starts, is watched and stops. Knows nothing of HTTP routes or of pairing.
 
 pub mod admin;
+pub mod amqp;
 pub mod backoff;
 pub mod clock;
 pub mod group_commit;
+pub mod health;
 pub mod http;
 pub mod ids;
 pub mod lifecycle;
+pub mod membership;
 pub mod policy;
+//pub mod postgres;
+mod secret;
+pub mod shutdown;
 pub mod sweep;
 pub mod telemetry;
+pub mod wakeups;

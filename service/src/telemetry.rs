@@ -26,6 +26,9 @@ pub struct LogArgs {
     pub log_format: LogFormat,
 }
 
+/// lapin logs a returned message with its body, which holds what users wrote. The publisher counts and reports it anyway.
+const BODIES_IN_LOGS: &str = "lapin::returned_messages=off";
+
 /// Starts logging. Call once, first thing.
 ///
 /// # Errors
@@ -33,8 +36,9 @@ pub struct LogArgs {
 pub fn start_logging(args: &LogArgs) -> anyhow::Result<()> {
     let filter =
         EnvFilter::try_new(&args.log).with_context(|| format!("--log {:?} is not a log filter", args.log))?;
+    let silence = BODIES_IN_LOGS.parse().context("a directive of our own")?;
     let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(filter.add_directive(silence))
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());
     let started = match args.log_format {
@@ -50,7 +54,7 @@ const WAIT_BUCKETS: &[f64] =
 /// Accepts and other requests: 0.5 ms to 5 s, and up to a minute for long polls.
 const REQUEST_BUCKETS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 60.0];
-/// Store calls: 0.1 ms to 5 s.
+/// Calls of the store and confirms of RabbitMQ: 0.1 ms to 5 s.
 const STORE_BUCKETS: &[f64] =
     &[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 /// Similarities: 0 to 1.
@@ -68,6 +72,7 @@ pub fn start_metrics() -> anyhow::Result<PrometheusHandle> {
         ("dovetail_pooling_delay_seconds", REQUEST_BUCKETS),
         ("dovetail_http_request_duration_seconds", REQUEST_BUCKETS),
         ("dovetail_store_duration_seconds", STORE_BUCKETS),
+        ("dovetail_publish_confirm_seconds", STORE_BUCKETS),
         ("dovetail_match_similarity", SIMILARITY_BUCKETS),
         ("dovetail_commit_batch_size", BATCH_BUCKETS),
     ];

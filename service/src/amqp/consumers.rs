@@ -1,0 +1,244 @@
+//! Consuming: each queue on a channel of its own, for as long as its consumer wants it, whatever dies meanwhile.
+//!
+//! A message is acknowledged once its handler took it. One that cannot be decoded goes to `tickets.dead`, alone, as it was,
+//! with the reason beside it; it never stops the consumer, fails its neighbours or is lost on the way: it is acknowledged
+//! only after `tickets.dead` has confirmed it. What was handed out and not acknowledged comes again, so handlers meet a
+//! message twice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use lapin::message::Delivery;
+use lapin::options::{
+    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicQosOptions, QueueDeclareOptions,
+};
+use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+use lapin::types::{AMQPValue, FieldTable};
+use lapin::{Channel, ErrorKind};
+use proto::topology::{DEAD_QUEUE, DEAD_QUEUE_HEADER, DEAD_REASON_HEADER, PREFETCH, QUEUE_TYPE};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::keeper::Keeper;
+use super::link::Link;
+use super::publisher::{Outgoing, Publisher};
+use super::urls::AmqpUrls;
+use crate::backoff::Backoff;
+use crate::health::Health;
+use crate::lifecycle::Tasks;
+
+/// The waits before a queue is consumed again.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+/// How long a consumer must have lived for the next wait to be short again.
+const CALM: Duration = Duration::from_secs(10);
+/// How long declaring a queue and consuming it may take. A queue that is electing a leader takes a few seconds.
+const SETUP_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a consumer that stops waits for its handlers, and then for the broker.
+const FINISH_DEADLINE: Duration = Duration::from_secs(5);
+/// The waits before an undecodable message is offered to its queue again.
+const DEAD_RETRY: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is in good hands and need not come again.
+    Taken,
+    /// It can never be read, and why: a text for people that repeats nothing of it.
+    Undecodable(String),
+}
+
+/// Consumes queues over a connection of its own. Cheap to clone.
+#[derive(Clone)]
+pub struct Consumers {
+    keeper: Keeper,
+    dead_letters: Publisher,
+}
+
+/// Why a consumer must be set up anew.
+enum Lost {
+    /// The broker ended it: the queue was deleted, or its node is leaving.
+    Cancelled,
+    /// The channel or the connection failed.
+    Failed(lapin::Error),
+    /// Nothing was heard in time.
+    Silent,
+}
+
+impl From<lapin::Error> for Lost {
+    fn from(error: lapin::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Consumers {
+    /// Starts to keep a connection, at any of the nodes. `process` names it in RabbitMQ's management; undecodable messages
+    /// leave by `dead_letters`.
+    pub fn start(tasks: &Tasks, urls: &AmqpUrls, process: &str, dead_letters: Publisher) -> Self {
+        Self { keeper: Keeper::start(tasks, urls, process, "amqp-consume"), dead_letters }
+    }
+
+    /// How the connection is.
+    pub fn health(&self) -> Health {
+        self.keeper.health()
+    }
+
+    /// Hands each message of a queue to `handler`, several at a time, until told to stop. Then it takes no more, gives the
+    /// handlers under way 5 s, acknowledges what they took and lets go of the queue.
+    ///
+    /// It ends for no other reason than `stop`. A handler that is dropped half way, since the connection was lost, gets
+    /// its message again.
+    pub async fn consume<H, F>(&self, queue: String, stop: CancellationToken, handler: H)
+    where
+        H: Fn(Vec<u8>) -> F,
+        F: Future<Output = Verdict>,
+    {
+        let mut backoff = RETRY.clone();
+        while !stop.is_cancelled() {
+            let Some(link) = stop.run_until_cancelled(self.keeper.link_at_last()).await else { return };
+            let Some(link) = link else {
+                // The process is stopping and keeps no connection any more.
+                return stop.cancelled().await;
+            };
+            let started = Instant::now();
+            let Err(lost) = self.consume_on(&link, &queue, &stop, &handler).await else { return };
+            report(&queue, &lost);
+            if !link.connection().status().connected() {
+                link.give_up("the connection was lost");
+            }
+            if started.elapsed() > CALM {
+                backoff.reset();
+            }
+            stop.run_until_cancelled(tokio::time::sleep(backoff.next_jittered())).await;
+        }
+    }
+
+    /// Consumes until told to stop, or until it cannot go on.
+    async fn consume_on<H, F>(
+        &self,
+        link: &Arc<Link>,
+        queue: &str,
+        stop: &CancellationToken,
+        handler: &H,
+    ) -> Result<(), Lost>
+    where
+        H: Fn(Vec<u8>) -> F,
+        F: Future<Output = Verdict>,
+    {
+        let setup = timeout(SETUP_DEADLINE, start_consumer(link, queue));
+        let Some(setup) = stop.run_until_cancelled(setup).await else { return Ok(()) };
+        let (channel, mut deliveries) = setup.map_err(|_| Lost::Silent)??;
+        link.note_answer();
+        tracing::debug!(queue, node = link.node(), "consuming");
+        // Bounded by the prefetch: the broker hands out no more before some are acknowledged.
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(settled) = under_way.next() => settled?,
+                delivery = deliveries.next() => {
+                    let delivery = delivery.ok_or(Lost::Cancelled)??;
+                    under_way.push(self.settle(queue, delivery, handler));
+                }
+            }
+        }
+        let finish = async {
+            channel.basic_cancel(deliveries.tag(), BasicCancelOptions::default()).await?;
+            while let Some(settled) = under_way.next().await {
+                settled?;
+            }
+            Ok::<(), Lost>(())
+        };
+        // What was not finished is not acknowledged, and comes again to whoever is next.
+        if let Ok(Err(lost)) = timeout(FINISH_DEADLINE, finish).await {
+            report(queue, &lost);
+        }
+        let _ = timeout(FINISH_DEADLINE, channel.close(200, "done".into())).await;
+        Ok(())
+    }
+
+    /// Has one message handled, and acknowledges it.
+    async fn settle<H, F>(&self, queue: &str, delivery: Delivery, handler: &H) -> Result<(), Lost>
+    where
+        H: Fn(Vec<u8>) -> F,
+        F: Future<Output = Verdict>,
+    {
+        let Delivery { data, acker, .. } = delivery;
+        if let Verdict::Undecodable(reason) = handler(data.clone()).await {
+            self.bury(queue, &reason, data).await;
+        }
+        // `false` when the channel has ended meanwhile; its stream says so too.
+        acker.ack(BasicAckOptions::default()).await?;
+        Ok(())
+    }
+
+    /// Moves an undecodable message to where somebody will look at it, however long that takes.
+    async fn bury(&self, queue: &str, reason: &str, body: Vec<u8>) {
+        metrics::counter!("dovetail_messages_undecodable_total", "queue" => queue.to_owned()).increment(1);
+        tracing::warn!(queue, reason, bytes = body.len(), "undecodable message; moved to {DEAD_QUEUE}");
+        let mut message = Outgoing::to_queue(DEAD_QUEUE.to_owned(), body);
+        message.headers =
+            vec![(DEAD_REASON_HEADER, reason.to_owned()), (DEAD_QUEUE_HEADER, queue.to_owned())];
+        let mut backoff = DEAD_RETRY.clone();
+        while let Err(error) = self.dead_letters.publish(message.clone()).await {
+            tracing::warn!(
+                queue,
+                error = &error as &dyn std::error::Error,
+                "cannot move an undecodable message; trying again"
+            );
+            tokio::time::sleep(backoff.next_jittered()).await;
+        }
+    }
+}
+
+/// Opens a channel, makes sure that the queue is there, and consumes it.
+async fn start_consumer(link: &Link, queue: &str) -> lapin::Result<(Channel, lapin::Consumer)> {
+    let channel = link.connection().create_channel().await?;
+    let (argument, value) = QUEUE_TYPE;
+    let mut arguments = FieldTable::default();
+    arguments.insert(argument.into(), AMQPValue::LongString(value.into()));
+    channel.queue_declare(queue.into(), QueueDeclareOptions::durable(), arguments).await?;
+    channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
+    // Not exclusive, which quorum queues do not keep to: during a handover two consume, and the store decides.
+    let options = BasicConsumeOptions::default();
+    let deliveries = channel.basic_consume(queue.into(), "".into(), options, FieldTable::default()).await?;
+    Ok((channel, deliveries))
+}
+
+fn report(queue: &str, lost: &Lost) {
+    let word = match lost {
+        Lost::Cancelled => {
+            tracing::warn!(queue, "the broker ended the consumer; consuming again");
+            "cancelled"
+        }
+        Lost::Silent => {
+            tracing::warn!(queue, "the broker does not let the queue be consumed in time; trying again");
+            "silent"
+        }
+        Lost::Failed(error) if is_mismatch(error) => {
+            let (argument, value) = QUEUE_TYPE;
+            let error = error as &dyn std::error::Error;
+            tracing::error!(
+                queue,
+                error,
+                "the queue is there with other properties than durable and {argument}={value} and cannot be consumed: \
+                 delete it, and it is made as it must be"
+            );
+            "mismatch"
+        }
+        Lost::Failed(error) => {
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(queue, error, "consuming failed; consuming again");
+            "failed"
+        }
+    };
+    metrics::counter!("dovetail_consumers_lost_total", "why" => word).increment(1);
+}
+
+/// Whether the queue is declared otherwise: a 406.
+fn is_mismatch(error: &lapin::Error) -> bool {
+    let ErrorKind::ProtocolError(error) = error.kind() else { return false };
+    matches!(error.kind(), AMQPErrorKind::Soft(AMQPSoftError::PRECONDITIONFAILED))
+}
