@@ -56,7 +56,7 @@ const SHARE_OF_CONNECTIONS: u32 = 80;
 const OPENING: i64 = 0x646f_7665_7461_696c;
 
 /// Settings of each connection.
-const SESSION: &[(&str, &str)] = &[
+pub(super) const SESSION: &[(&str, &str)] = &[
     // No statement takes long; one that does must not keep its locks.
     ("statement_timeout", "5s"),
     // A process that stops half way through a transaction must not keep its locks either.
@@ -66,6 +66,7 @@ const SESSION: &[(&str, &str)] = &[
     // Every statement looks up a few rows by index. Plans are made while the tables are empty, when reading all of a table
     // is cheapest, and then kept; so no plan may do that.
     ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("jit", "off"),
