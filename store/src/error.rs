@@ -72,6 +72,18 @@ fn answer_of(refused: &dyn DatabaseError) -> Answer {
     if lasting { Answer::Lasting } else { Answer::TryAgain }
 }
 
+/// Whether the server could not be reached, or says that it does not serve now.
+pub(crate) fn is_away(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,
+        // Operator intervention, connection exceptions, insufficient resources.
+        sqlx::Error::Database(refused) => {
+            refused.code().is_some_and(|code| ["57", "08", "53"].iter().any(|class| code.starts_with(class)))
+        }
+        _ => false,
+    }
+}
+
 /// The table whose key two requests may write at once: the second finds the first's when it tries again.
 const KEYS: &str = "ticket_keys_pkey";
 
@@ -176,6 +188,9 @@ pub enum OpenError {
         /// How many the server has for all but superusers.
         for_all: i32,
     },
+    /// The server cannot be reached, or does not serve now. Worth trying again.
+    #[error("the store is not available")]
+    Unavailable(#[source] sqlx::Error),
     /// A migration failed.
     #[error("cannot bring the store's tables up to date")]
     Migrate(#[from] sqlx::migrate::MigrateError),

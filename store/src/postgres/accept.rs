@@ -22,7 +22,7 @@ use crate::{Accepted, NewTicket, Result, Rules, StoreError};
 ///
 /// The lateral joins have a limit so that each row is looked up by index, one by one, in any plan. The rows go in by user:
 /// two batches never wait for each other in a circle. A key that another process has just written fails the statement.
-const INSERT_TICKETS: &str = concat!(
+pub(super) const INSERT_TICKETS: &str = concat!(
     with_clock!(),
     ", made AS ( \
        INSERT INTO tickets (id, user_id, region, shard, interests, key, created_at, expires_at, wide_shard, wide_from) \
@@ -54,7 +54,7 @@ const INSERT_TICKETS: &str = concat!(
 );
 
 /// `$1` users. Who is locked is being settled, and will be found so.
-const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
+pub(super) const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
     with_clock!(),
     ", due AS MATERIALIZED ( \
        SELECT id FROM tickets \
@@ -62,11 +62,11 @@ const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
        ORDER BY id FOR UPDATE SKIP LOCKED \
      ) \
      UPDATE tickets t SET state = 'expired', settled_at = (SELECT now FROM clock) \
-     FROM due WHERE t.id = due.id AND t.state = 'waiting'"
+     FROM due WHERE t.id = due.id AND t.settled_at IS NULL"
 );
 
 /// `$1` users, `$2` keys, `$3` the life of a key.
-const FORGET_KEYS_PAST_THEIR_LIFE: &str = concat!(
+pub(super) const FORGET_KEYS_PAST_THEIR_LIFE: &str = concat!(
     with_clock!(),
     " DELETE FROM ticket_keys k USING unnest($1::text[], $2::text[]) AS old (user_id, key) \
       WHERE k.user_id = old.user_id AND k.key = old.key AND k.created_at <= (SELECT now FROM clock) - $3"
