@@ -35,6 +35,14 @@ impl StoreError {
         }
     }
 
+    /// The same failure, of a call that had committed something before.
+    pub(crate) fn after_commit(self) -> Self {
+        match self {
+            Self::Unavailable(error) => Self::OutcomeUnknown(error),
+            other @ (Self::OutcomeUnknown(_) | Self::Invalid { .. } | Self::Contradiction(_)) => other,
+        }
+    }
+
     /// Whether another transaction was in the way: the same may work at once.
     pub(crate) fn is_contention(&self) -> bool {
         let Self::Unavailable(sqlx::Error::Database(refused)) = self else { return false };

@@ -73,8 +73,8 @@ pub(super) const FORGET_KEYS_PAST_THEIR_LIFE: &str = concat!(
 );
 
 /// The most times that a batch is tried. Each further time needs a ticket to settle between two of our statements, or a lock
-/// to be held for long.
-const MAX_ROUNDS: u32 = 8;
+/// to be held for long; with all of them waiting for locks a call still ends within its deadline.
+const MAX_ROUNDS: u32 = 4;
 
 /// The rows of a batch, one array a column: all arrays are equally long, since an element goes into each.
 #[derive(Default)]
@@ -119,11 +119,15 @@ impl PostgresStore {
             match self.accept_once(&mut connection, batch, &mut answers).await {
                 Ok(()) => {}
                 Err(error) if error.is_contention() => in_the_way = Some(error),
-                Err(error) => return Err(error),
+                Err(error) => return Err(failed(error, &answers)),
             }
         }
-        let stuck = StoreError::Contradiction("a new ticket was neither inserted nor stood in its own way");
-        answers.into_iter().collect::<Option<Vec<_>>>().ok_or(in_the_way.unwrap_or(stuck))
+        if answers.iter().any(Option::is_none) {
+            let stuck =
+                StoreError::Contradiction("a new ticket was neither inserted nor stood in its own way");
+            return Err(failed(in_the_way.unwrap_or(stuck), &answers));
+        }
+        Ok(answers.into_iter().flatten().collect())
     }
 
     /// Answers what can be answered now, and makes room for the rest.
@@ -182,6 +186,11 @@ impl PostgresStore {
         }
         Ok(())
     }
+}
+
+/// Why a batch failed some of whose rows may be committed: all that are have their answers.
+fn failed(error: StoreError, answers: &[Option<Accepted>]) -> StoreError {
+    if answers.iter().any(Option::is_some) { error.after_commit() } else { error }
 }
 
 /// Settles the users' overdue tickets and forgets their keys that are past their life.

@@ -1,11 +1,12 @@
 //! Blocking: the block is committed, then the settlements in flight are waited for.
 
 use proto::{PoolTicket, UserId};
+use sqlx::PgConnection;
 
 use super::rows::{pool_ticket_from, pool_view};
 use super::{PostgresStore, with_clock};
-use crate::Result;
 use crate::parse::duration_to_db;
+use crate::{Result, StoreError};
 
 /// `$1` the blocker, `$2` the blocked.
 pub(super) const INSERT_BLOCK: &str = concat!(
@@ -32,6 +33,15 @@ impl PostgresStore {
             .bind(blocked.as_str())
             .execute(&mut *connection)
             .await?;
+        self.wait_and_refresh(&mut connection, user, blocked).await.map_err(StoreError::after_commit)
+    }
+
+    async fn wait_and_refresh(
+        &self,
+        connection: &mut PgConnection,
+        user: &UserId,
+        blocked: &UserId,
+    ) -> Result<Option<PoolTicket>> {
         sqlx::query(WAIT_FOR_SETTLEMENTS)
             .bind(vec![user.as_str(), blocked.as_str()])
             .execute(&mut *connection)
@@ -39,7 +49,7 @@ impl PostgresStore {
         let row = sqlx::query(POOL_TICKET_OF_USER)
             .bind(user.as_str())
             .bind(duration_to_db(self.rules.no_rematch_for))
-            .fetch_optional(&mut *connection)
+            .fetch_optional(connection)
             .await?;
         row.as_ref().map(pool_ticket_from).transpose()
     }

@@ -168,8 +168,12 @@ impl PostgresStore {
             sqlx::query(CANCEL).bind(id).bind(user.as_str()).fetch_optional(&mut *connection).await?;
         let cancelled = settled.map(|row| row.try_get(0)).transpose()?.unwrap_or(false);
         // It is in a final state by now, whoever brought it there.
-        let row =
-            sqlx::query(TICKET_OF_USER).bind(id).bind(user.as_str()).fetch_optional(&mut *connection).await?;
+        let row = sqlx::query(TICKET_OF_USER)
+            .bind(id)
+            .bind(user.as_str())
+            .fetch_optional(&mut *connection)
+            .await
+            .map_err(|error| StoreError::from(error).after_commit())?;
         Ok(match ticket_if_any(row.as_ref())? {
             None => Cancelled::Unknown,
             Some(ticket) if cancelled => Cancelled::Now(ticket),
