@@ -49,7 +49,7 @@ async fn end(group: &[(String, Process)]) -> anyhow::Result<()> {
     let (servers, services): (Vec<_>, Vec<_>) =
         group.iter().cloned().partition(|(name, _)| name.contains("-server-"));
     if drain(&servers).await.is_err() {
-        // They said what they hold to nobody; the store has all that was answered.
+        // What was answered is in the store; who starts next finds it there.
         kill(&servers).await?;
     }
     for (name, process) in &services {

@@ -33,6 +33,9 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(60);
 /// The most servers of a kind: all of them share this machine and Postgres's connections.
 const MOST_SERVERS: u32 = 8;
 
+/// The services' programs, as their processes are called.
+const SERVICES: [&str; 6] = ["postgres", "redis", "epmd", "rabbit1", "rabbit2", "rabbit3"];
+
 /// `cargo xtask up`
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpArgs {

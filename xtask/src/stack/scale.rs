@@ -5,17 +5,17 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use testkit::{Place, Stack, find_programs};
 
-use super::ScaleArgs;
 use super::environment::{Services, write};
 use super::servers::{Programs, drain, missing, start};
 use super::shards::until_shared;
 use super::state::{Server, State};
+use super::{SERVICES, ScaleArgs};
 
 pub(super) async fn run(args: &ScaleArgs, folder: &Path) -> anyhow::Result<()> {
     let mut running = find_programs(folder)?;
     let state = State::load(folder)?.filter(|_| !running.is_empty());
     let mut state = state.context("the stack is not up: cargo xtask up")?;
-    for service in ["postgres", "redis", "epmd", "rabbit1", "rabbit2", "rabbit3"] {
+    for service in SERVICES {
         ensure!(
             running.contains_key(service),
             "{service} does not run; cargo xtask up starts what is missing"

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use testkit::{get, metric_sum, until};
+use testkit::http::{get, metric_sum};
+use testkit::until;
 
 use super::Kind;
 use super::state::State;

@@ -9,7 +9,7 @@ use super::environment::{DATABASE, Services, path, secret_path, write};
 use super::servers::{Programs, missing, start};
 use super::shards::until_shared;
 use super::state::State;
-use super::{Auth, Kind, UpArgs};
+use super::{Auth, Kind, SERVICES, UpArgs};
 
 pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     let running = find_programs(folder)?;
@@ -34,9 +34,9 @@ pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     if !names.is_empty() {
         println!("run already: {}", names.join(", "));
     }
-    println!(
-        "starts what is missing of Postgres, Redis and three RabbitMQ nodes, which take some 20 seconds"
-    );
+    if SERVICES.iter().any(|service| !running.contains_key(*service)) {
+        println!("starts Postgres, Redis and three RabbitMQ nodes, which take some 20 seconds");
+    }
     let stack = Stack::start(&Place::Lasting(folder.to_owned()), Some(state.ports.into())).await?;
     stack.postgres.ensure_database(DATABASE).await?;
     let services = Services::of(&stack);
