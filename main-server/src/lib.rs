@@ -15,6 +15,7 @@ mod matches;
 mod observe;
 mod problem;
 mod query;
+mod relay;
 mod tickets;
 mod waiters;
 
@@ -29,7 +30,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 
-pub use auth::{AuthMode, check_listen};
+pub use auth::{AuthArgs, AuthMode, Authenticator};
+pub use relay::relay_hints;
 
 /// The most batches of wake-ups that wait to be read.
 pub const WAKEUP_QUEUE: usize = 4_096;
@@ -38,12 +40,14 @@ pub const WAKEUP_QUEUE: usize = 4_096;
 pub struct Deps {
     /// The truth.
     pub store: Arc<dyn Store>,
-    /// Who may call.
-    pub auth: AuthMode,
+    /// Tells who calls.
+    pub auth: Authenticator,
     /// Told of tickets after they are committed. Bounded; a lost hint costs seconds.
     pub hints: mpsc::Sender<Hint>,
     /// Word of tickets that settled, from whoever settled them.
     pub wakeups: mpsc::Receiver<Vec<TicketId>>,
+    /// Told of tickets that settle here, so that whoever holds their phones learns of it. Bounded; lost word costs a second.
+    pub settled: mpsc::Sender<Vec<TicketId>>,
     /// The most tickets that wait in one shard.
     pub pool_bound: usize,
 }
@@ -51,10 +55,11 @@ pub struct Deps {
 /// What every handler shares.
 struct Api {
     store: Arc<dyn Store>,
-    auth: AuthMode,
+    auth: Authenticator,
     acceptor: accept::Acceptor,
     admission: Arc<admission::Admission>,
     waiters: Arc<waiters::Waiters>,
+    settled: mpsc::Sender<Vec<TicketId>>,
     hints: accept::HintSender,
     /// Cancelled when this server stops serving: phones that wait are answered at once.
     closing: CancellationToken,
@@ -64,14 +69,22 @@ struct Api {
 ///
 /// `closing` is cancelled when the server stops serving, before `tasks` are told to stop.
 pub fn start(tasks: &Tasks, deps: Deps, closing: CancellationToken) -> Router {
-    let Deps { store, auth, hints, wakeups, pool_bound } = deps;
+    let Deps { store, auth, hints, wakeups, settled, pool_bound } = deps;
     let admission = Arc::new(admission::Admission::new(store.rules().shard_count, pool_bound));
     let hints = accept::HintSender::new(hints);
     let waiters = waiters::start(tasks, Arc::clone(&store), wakeups);
     let acceptor =
         accept::start(tasks, Arc::clone(&store), hints.clone(), Arc::clone(&admission), Arc::clone(&waiters));
     tasks.spawn_endless("admission", admission::keep(Arc::clone(&admission), Arc::clone(&store)));
-    router(Arc::new(Api { store, auth, acceptor, admission, waiters, hints, closing }))
+    router(Arc::new(Api { store, auth, acceptor, admission, waiters, settled, hints, closing }))
+}
+
+impl Api {
+    /// Passes on that a ticket has settled.
+    fn tell_settled(&self, id: TicketId) {
+        // Lost word costs a second.
+        let _ = self.settled.try_send(vec![id]);
+    }
 }
 
 fn router(api: Arc<Api>) -> Router {

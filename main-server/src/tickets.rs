@@ -61,14 +61,17 @@ pub(crate) async fn cancel_ticket(
     match api.store.cancel(&user, id).await? {
         Cancelled::Now(ticket) => {
             metrics::counter!("dovetail_tickets_settled_total", "outcome" => "cancelled").increment(1);
-            let shard = api.store.rules().shard_of(&ticket.region);
-            api.hints.withdraw(shard, id, ticket.expires_at);
-            api.waiters.wake(vec![id]);
+            let rules = api.store.rules();
+            let wide = rules.wide_shard_of(&ticket.region).map(|(shard, _)| shard);
+            for shard in [rules.shard_of(&ticket.region)].into_iter().chain(wide) {
+                api.hints.withdraw(shard, id, ticket.expires_at);
+            }
+            api.tell_settled(id);
             Ok(Json(ticket))
         }
         Cancelled::Before(ticket) => Ok(Json(ticket)),
         Cancelled::TooLate(ticket) => {
-            api.waiters.wake(vec![id]);
+            api.tell_settled(id);
             let problem = Problem::new(
                 ProblemType::AlreadySettled,
                 format!("The ticket was {} before it could be cancelled.", ticket.state.as_str()),

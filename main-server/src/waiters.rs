@@ -45,7 +45,6 @@ pub(crate) struct Waiters {
     reads: GroupCommit<TicketId, ReadAnswer>,
     /// Spares a phone that has just pressed match its first read.
     fresh: Fresh,
-    wake_self: mpsc::Sender<Vec<TicketId>>,
     /// How many phones wait.
     phones: metrics::Gauge,
 }
@@ -61,16 +60,13 @@ pub(crate) fn start(
         let store = Arc::clone(&read_store);
         async move { read_batch(&*store, &ids).await }
     });
-    let (wake_self, own_word) = mpsc::channel(crate::WAKEUP_QUEUE);
     let waiters = Arc::new(Waiters {
         waiting: Mutex::default(),
         reads,
         fresh: Fresh::default(),
-        wake_self,
         phones: metrics::gauge!("dovetail_waiters"),
     });
     tasks.spawn_endless("wake-ups", tell(Arc::clone(&waiters), Arc::clone(&store), word));
-    tasks.spawn_endless("own wake-ups", tell(Arc::clone(&waiters), Arc::clone(&store), own_word));
     tasks.spawn_endless("wake-up poll", poll(Arc::clone(&waiters), store));
     waiters
 }
@@ -133,12 +129,6 @@ impl Waiters {
         self.phones.increment(1.0);
         let receiver = waiting.entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
         Changes { id, receiver, waiters: Arc::clone(self) }
-    }
-
-    /// Passes on that these tickets settled here.
-    pub(crate) fn wake(&self, ids: Vec<TicketId>) {
-        // Lost word costs a second.
-        let _ = self.wake_self.try_send(ids);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TicketId, Settled>> {

@@ -3,7 +3,7 @@
 use proto::Hint;
 use tokio::sync::mpsc;
 
-use crate::inbox::{Inbox, Message};
+use crate::inbox::Inbox;
 
 /// Runs until every sender of hints is gone. `inboxes` are in shard order.
 pub(crate) async fn run(mut hints: mpsc::Receiver<Hint>, inboxes: Vec<Inbox>) {
@@ -13,12 +13,7 @@ pub(crate) async fn run(mut hints: mpsc::Receiver<Hint>, inboxes: Vec<Inbox>) {
             metrics::counter!("dovetail_hints_dropped_total", "at" => "dispatch").increment(1);
             continue;
         };
-        if !hint.waiting.is_empty() {
-            inbox.offer(Message::Admit(hint.waiting));
-        }
-        if !hint.withdrawn.is_empty() {
-            inbox.offer(Message::Withdraw(hint.withdrawn));
-        }
+        inbox.offer(hint);
     }
     // The API server beside us has gone. Reconciliation still finds what it committed.
     std::future::pending::<()>().await;

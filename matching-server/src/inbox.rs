@@ -1,6 +1,6 @@
 //! The bounded inbox of a shard: the only way to its engine.
 
-use proto::{PoolTicket, ShardId, TicketId, Timestamp};
+use proto::{Hint, PoolTicket, ShardId, TicketId, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 
 /// The most messages that wait for one shard's engine.
@@ -8,10 +8,10 @@ const INBOX_BOUND: usize = 1_024;
 
 /// Something a shard's engine is told.
 pub(crate) enum Message {
-    /// Tickets wait.
+    /// Tickets wait, says the store.
     Admit(Vec<PoolTicket>),
-    /// Tickets were settled elsewhere; with their deadlines.
-    Withdraw(Vec<(TicketId, Timestamp)>),
+    /// An API server tells of tickets. Answered once the engine has been told, if somebody wants to know.
+    Hint(Hint, Option<oneshot::Sender<()>>),
     /// What the store says waits here.
     Compare(Comparison),
 }
@@ -40,16 +40,32 @@ impl Inbox {
         (Self { shard, messages }, receiver)
     }
 
-    /// Hands over a message; at the bound it is dropped and counted, and reconciliation brings the tickets later.
-    pub(crate) fn offer(&self, message: Message) {
-        if self.messages.try_send(message).is_err() {
+    /// Hands over a hint; at the bound it is dropped and counted, and reconciliation brings the tickets later.
+    pub(crate) fn offer(&self, hint: Hint) {
+        if self.messages.try_send(Message::Hint(hint, None)).is_err() {
             metrics::counter!("dovetail_hints_dropped_total", "at" => "inbox").increment(1);
+        }
+    }
+
+    /// Hands over a hint, waiting for room, and returns once the engine has it, or the shard has stopped.
+    pub(crate) async fn hand_over(&self, hint: Hint) {
+        let (taken, answer) = oneshot::channel();
+        if self.send(Message::Hint(hint, Some(taken))).await {
+            // When the shard stops meanwhile, its next owner reads what waits from the store.
+            let _ = answer.await;
         }
     }
 
     /// Hands over a message, waiting for room; `false` when the shard has stopped.
     pub(crate) async fn send(&self, message: Message) -> bool {
         self.messages.send(message).await.is_ok()
+    }
+
+    /// Nothing of this shard is here any more.
+    pub(crate) fn report_gone(&self) {
+        for gauge in ["dovetail_engine_inbox_depth", "dovetail_tickets_unpooled"] {
+            metrics::gauge!(gauge, "shard" => self.shard.to_string()).set(0.0);
+        }
     }
 
     /// How many messages wait.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::TicketId;
+use proto::{MatchMade, TicketId};
 use service::backoff::Backoff;
 use service::group_commit::{Bounds, GroupCommit};
 use service::lifecycle::Tasks;
@@ -41,13 +41,16 @@ impl Settler {
 }
 
 /// Starts settling.
-pub(crate) fn start(tasks: &Tasks, deps: &Deps) -> Settler {
-    let (store, wakeups, stop) = (Arc::clone(&deps.store), deps.wakeups.clone(), tasks.stop_token());
+///
+/// `made` is told of every match; what finds no room there is announced later, from the store.
+pub(crate) fn start(tasks: &Tasks, deps: &Deps, made: Option<mpsc::Sender<Vec<MatchMade>>>) -> Settler {
+    let (store, stop) = (Arc::clone(&deps.store), tasks.stop_token());
+    let told = Told { wakeups: deps.wakeups.clone(), made };
     let group = GroupCommit::start(tasks, "settle", BOUNDS, move |batch: Arc<[Proposal]>| {
-        let (store, wakeups, stop) = (Arc::clone(&store), wakeups.clone(), stop.clone());
+        let (store, told, stop) = (Arc::clone(&store), told.clone(), stop.clone());
         async move {
             let settlements = settle_batch(&*store, &batch, &stop).await;
-            announce(&batch, &settlements, &wakeups);
+            told.tell(&batch, &settlements);
             settlements
         }
     });
@@ -92,32 +95,47 @@ async fn settle_batch(
     }
 }
 
-/// Counts what was settled and wakes the phones that wait for it.
-fn announce(batch: &[Proposal], settlements: &[Option<Settlement>], wakeups: &mpsc::Sender<Vec<TicketId>>) {
-    let mut settled = Vec::with_capacity(2 * batch.len());
-    for (proposal, settlement) in batch.iter().zip(settlements) {
-        let outcome = match settlement {
-            Some(Settlement::Matched { wait_a, wait_b, made }) => {
-                settled.extend([proposal.a, proposal.b]);
-                metrics::histogram!("dovetail_match_wait_seconds").record(*wait_a);
-                metrics::histogram!("dovetail_match_wait_seconds").record(*wait_b);
-                metrics::histogram!("dovetail_match_similarity").record(made.similarity);
-                "matched"
-            }
-            Some(Settlement::Gone { .. }) => "gone",
-            Some(Settlement::Recent) => "recent",
-            Some(Settlement::Blocked) => "blocked",
-            None => "unknown",
-        };
-        metrics::counter!("dovetail_proposals_total", "outcome" => outcome).increment(1);
-    }
-    if settled.is_empty() {
-        return;
-    }
-    metrics::counter!("dovetail_matches_total").increment(settled.len() as u64 / 2);
-    metrics::counter!("dovetail_tickets_settled_total", "outcome" => "matched")
-        .increment(settled.len() as u64);
-    if wakeups.try_send(settled).is_err() {
-        metrics::counter!("dovetail_wakeups_dropped_total").increment(1);
+/// Who learns of what was settled. Both are bounded; what finds no room is made up for from the store.
+#[derive(Clone)]
+struct Told {
+    wakeups: Option<mpsc::Sender<Vec<TicketId>>>,
+    made: Option<mpsc::Sender<Vec<MatchMade>>>,
+}
+
+impl Told {
+    /// Counts what was settled, wakes the phones that wait for it and hands the matches to whoever announces them.
+    fn tell(&self, batch: &[Proposal], settlements: &[Option<Settlement>]) {
+        let (mut settled, mut matches) = (Vec::with_capacity(2 * batch.len()), Vec::new());
+        for (proposal, settlement) in batch.iter().zip(settlements) {
+            let outcome = match settlement {
+                Some(Settlement::Matched { wait_a, wait_b, made }) => {
+                    settled.extend([proposal.a, proposal.b]);
+                    metrics::histogram!("dovetail_match_wait_seconds").record(*wait_a);
+                    metrics::histogram!("dovetail_match_wait_seconds").record(*wait_b);
+                    metrics::histogram!("dovetail_match_similarity").record(made.similarity);
+                    matches.push(MatchMade::clone(made));
+                    "matched"
+                }
+                Some(Settlement::Gone { .. }) => "gone",
+                Some(Settlement::Recent) => "recent",
+                Some(Settlement::Blocked) => "blocked",
+                None => "unknown",
+            };
+            metrics::counter!("dovetail_proposals_total", "outcome" => outcome).increment(1);
+        }
+        if settled.is_empty() {
+            return;
+        }
+        metrics::counter!("dovetail_matches_total").increment(matches.len() as u64);
+        metrics::counter!("dovetail_tickets_settled_total", "outcome" => "matched")
+            .increment(settled.len() as u64);
+        if let Some(wakeups) = &self.wakeups
+            && wakeups.try_send(settled).is_err()
+        {
+            metrics::counter!("dovetail_wakeups_dropped_total").increment(1);
+        }
+        if let Some(made) = &self.made {
+            let _ = made.try_send(matches);
+        }
     }
 }

@@ -102,9 +102,14 @@ impl ShardTask {
     fn take(&mut self, message: Message) {
         match message {
             Message::Admit(tickets) => tickets.iter().for_each(|ticket| self.admit(ticket)),
-            Message::Withdraw(tickets) => {
-                for (id, expires_at) in tickets {
+            Message::Hint(hint, taken) => {
+                hint.waiting.iter().for_each(|ticket| self.admit(ticket));
+                for (id, expires_at) in hint.withdrawn {
                     self.tell(Command::Withdraw { id: engine_id(id), expires_at: time_of(expires_at) });
+                }
+                if let Some(taken) = taken {
+                    // Whoever asked may have stopped.
+                    let _ = taken.send(());
                 }
             }
             Message::Compare(comparison) => self.compare(comparison),

@@ -77,6 +77,9 @@ pub struct HttpArgs {
     /// How long after the last request to wait for tickets to settle (expire_after and a margin)
     #[arg(long, value_name = "DURATION", default_value = "70s", value_parser = humantime::parse_duration)]
     pub timeout: Duration,
+    /// File with the secret that tokens are signed with, for servers with --auth jwt; without it dev tokens are sent
+    #[arg(long, value_name = "FILE")]
+    pub jwt_secret_file: Option<PathBuf>,
     /// Send an Idempotency-Key with each request, the same when it is repeated. For runs in which answers are lost:
     /// without it a repeat finds the ticket only while it waits, and makes another once it was matched, which the
     /// report then shows as told to one side

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::outcome::Seen;
 use crate::phone::{Stage, live};
 use crate::server::Server;
+use crate::token::Tokens;
 use crate::trace::Trace;
 use crate::wire::Wire;
 
@@ -24,6 +25,8 @@ pub struct Plan {
     pub speed: f64,
     /// How long after the last request the run ends, settled or not.
     pub timeout: Duration,
+    /// How phones say who their user is.
+    pub tokens: Tokens,
     /// Whether each request carries an `Idempotency-Key`.
     pub idempotency_keys: bool,
 }
@@ -60,6 +63,7 @@ pub async fn drive(
         trace: trace.clone(),
         servers: plan.servers,
         wire: Wire::new(),
+        tokens: plan.tokens.clone(),
         prefix: format!("r{:08x}-", rand::random::<u32>()),
         idempotency_keys: plan.idempotency_keys,
     });

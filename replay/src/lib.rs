@@ -18,5 +18,6 @@ pub mod server;
 pub mod simulate;
 pub mod stats;
 pub mod table;
+pub mod token;
 pub mod trace;
 mod wire;

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::outcome::{Ending, Posted, Seen};
 use crate::server::Server;
+use crate::token::Tokens;
 use crate::trace::Trace;
 use crate::wire::{Answer, Call, Lost, Wire};
 
@@ -29,6 +30,8 @@ pub(crate) struct Stage {
     pub(crate) wire: Wire,
     /// Before each user id, so that this run's people are nobody else's.
     pub(crate) prefix: String,
+    /// How each phone says who its user is.
+    pub(crate) tokens: Tokens,
     pub(crate) idempotency_keys: bool,
 }
 
@@ -98,9 +101,10 @@ enum Judged {
 
 impl Phone<'_> {
     async fn press_match(&mut self) {
-        let user = format!("Bearer dev.{}{}", self.stage.prefix, self.stage.trace.requests()[self.n].user);
+        let user = format!("{}{}", self.stage.prefix, self.stage.trace.requests()[self.n].user);
+        let token = self.stage.tokens.bearer(&user).ok().and_then(|text| HeaderValue::try_from(text).ok());
         // Not every user id fits in a header; that is the trace's fault, and shown.
-        let Ok(token) = HeaderValue::try_from(user) else {
+        let Some(token) = token else {
             return self.give_up("POST user id does not fit in a header");
         };
         if let Some(id) = self.submit(&token).await {

@@ -19,6 +19,7 @@ use crate::output::Output;
 use crate::pairs::{put_together, write_pairs};
 use crate::report::{Mode, Report, Run};
 use crate::simulate::simulate;
+use crate::token::Tokens;
 use crate::trace::Trace;
 use crate::{server, table};
 
@@ -66,8 +67,9 @@ async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
     for url in &args.url {
         servers.push(server::find(url).await?);
     }
-    let plan =
-        Plan { servers, speed: args.speed, timeout: args.timeout, idempotency_keys: args.idempotency_keys };
+    let tokens = Tokens::from_file(args.jwt_secret_file.as_deref())?;
+    let HttpArgs { speed, timeout, idempotency_keys, .. } = args;
+    let plan = Plan { servers, speed, timeout, tokens, idempotency_keys };
 
     let stop = CancellationToken::new();
     let mut signals = Signals::listen()?;

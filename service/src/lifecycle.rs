@@ -14,15 +14,21 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// A group of background tasks that stop together.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Tasks {
     inner: Arc<Inner>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Inner {
     tracker: TaskTracker,
     stop: CancellationToken,
+    /// Shared with subgroups.
+    alarm: Arc<Alarm>,
+}
+
+#[derive(Debug, Default)]
+struct Alarm {
     /// Set when a task ended although nobody had asked it to.
     failed: AtomicBool,
     failure: Notify,
@@ -32,6 +38,12 @@ impl Tasks {
     /// An empty group.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A group whose failures are also this one's, but which stops on its own: whoever makes it stops it.
+    pub fn subgroup(&self) -> Self {
+        let alarm = Arc::clone(&self.inner.alarm);
+        Self { inner: Arc::new(Inner { alarm, ..Inner::default() }) }
     }
 
     /// Cancelled when the group is told to stop. Tasks end soon after it.
@@ -51,8 +63,8 @@ impl Tasks {
                 return;
             }
             tracing::error!(task = name, panicked = outcome.is_err(), "a background task ended by itself");
-            inner.failed.store(true, Ordering::SeqCst);
-            inner.failure.notify_one();
+            inner.alarm.failed.store(true, Ordering::SeqCst);
+            inner.alarm.failure.notify_one();
         });
     }
 
@@ -66,14 +78,14 @@ impl Tasks {
 
     /// Returns when a task has ended by itself.
     pub async fn failure(&self) {
-        if !self.inner.failed.load(Ordering::SeqCst) {
-            self.inner.failure.notified().await;
+        if !self.inner.alarm.failed.load(Ordering::SeqCst) {
+            self.inner.alarm.failure.notified().await;
         }
     }
 
     /// Whether a task has ended by itself.
     pub fn has_failed(&self) -> bool {
-        self.inner.failed.load(Ordering::SeqCst)
+        self.inner.alarm.failed.load(Ordering::SeqCst)
     }
 
     /// Tells the group to stop and waits until every task has ended; `false` when that took longer than `deadline`.
@@ -137,6 +149,18 @@ mod tests {
         let tasks = Tasks::new();
         tasks.spawn("panics", async { panic!("on purpose, in a test") });
         tasks.failure().await;
+        tasks.failure().await;
+    }
+
+    #[tokio::test]
+    async fn a_subgroup_stops_alone_and_fails_together() {
+        let tasks = Tasks::new();
+        let part = tasks.subgroup();
+        part.spawn_endless("endless", std::future::pending());
+        assert!(part.stop(Duration::from_secs(5)).await);
+        assert!(!tasks.stop_token().is_cancelled());
+        assert!(!tasks.has_failed());
+        tasks.subgroup().spawn("ends", async {});
         tasks.failure().await;
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use matching_engine::{InvalidPolicy, Policy, Threshold, Widen};
 use serde::Deserialize;
+use store::{Rules, WideRule};
 
 /// The default policy file, with every setting explained.
 pub const DEFAULT_POLICY: &str = include_str!("../policy.toml");
@@ -104,8 +105,6 @@ impl TryFrom<String> for Text {
 const MIN_EXPIRE_AFTER: Duration = Duration::from_millis(100);
 /// The longest a ticket may wait: longer than any patience, and far from overflow.
 const MAX_EXPIRE_AFTER: Duration = Duration::from_secs(24 * 3600);
-/// The widest scope, in labels, that one engine serves: a shard is chosen by a region's first two labels.
-const MIN_WIDEN_LABELS: u8 = 2;
 /// The largest pool bound: what fits in the memory of one large machine.
 const MAX_POOL_BOUND: usize = 10_000_000;
 
@@ -127,6 +126,18 @@ impl MatchPolicy {
     /// As [`Self::load`].
     pub fn load_or_default(path: Option<&Path>) -> Result<Self, PolicyError> {
         path.map_or_else(|| Ok(Self::default()), Self::load)
+    }
+
+    /// What a store decides by under this policy.
+    pub fn rules(&self) -> Rules {
+        let wide = self.pairing.widen.filter(|widen| widen.min_labels == 1);
+        Rules {
+            shard_count: proto::DEFAULT_SHARD_COUNT,
+            expire_after: self.expire_after,
+            no_rematch_for: self.no_rematch_for,
+            same_press_within: self.same_press_within,
+            wide: wide.map(|widen| WideRule { after: widen.after, labels: widen.labels }),
+        }
     }
 
     fn from_file(file: &File, base: &Self) -> Result<Self, InvalidPolicy> {
@@ -161,12 +172,6 @@ impl MatchPolicy {
             pool_bound: pool_bound * 2,
         };
         pairing.validate()?;
-        if pairing.widen.is_some_and(|widen| widen.min_labels < MIN_WIDEN_LABELS) {
-            return Err(InvalidPolicy {
-                setting: "widen.min_labels",
-                why: "must be at least 2: regions that differ in their first two labels are paired apart",
-            });
-        }
         Ok(Self { pairing, pool_bound, expire_after, no_rematch_for, same_press_within })
     }
 }
@@ -217,6 +222,17 @@ mod tests {
     }
 
     #[test]
+    fn only_scopes_of_one_label_reach_other_shards() {
+        assert_eq!(MatchPolicy::default().rules().wide, None);
+        let wide: MatchPolicy = "[widen]\nafter = \"3s\"\nmin_labels = 1".parse().unwrap();
+        let rules = wide.rules();
+        assert_eq!(rules.wide, Some(WideRule { after: Duration::from_secs(3), labels: 1 }));
+        let delay =
+            |region: &str| rules.wide_shard_of(&region.parse().unwrap()).map(|(_, delay)| delay.as_secs());
+        assert_eq!(["kr", "kr.seoul", "kr.seoul.gangnam"].map(delay), [None, Some(3), Some(6)]);
+    }
+
+    #[test]
     fn bad_files_name_the_setting() {
         for (text, named) in [
             ("min_shard = 1", "min_shard"),
@@ -232,7 +248,6 @@ mod tests {
             ("[widen]\nafter = \"0s\"", "widen.after"),
             ("[widen]\nlabels = 0", "widen.labels"),
             ("[widen]\nmin_labels = 0", "widen.min_labels"),
-            ("[widen]\nmin_labels = 1", "widen.min_labels"),
         ] {
             let error = text.parse::<MatchPolicy>().unwrap_err().to_string();
             assert!(error.contains(named), "{text:?} gave {error:?}");

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use main_server::AuthMode;
+use main_server::AuthArgs;
 use service::telemetry::LogArgs;
 use store::SqliteLocation;
 
@@ -27,9 +27,8 @@ pub(crate) struct Args {
     /// Matching policy, a TOML file; --print-policy shows the defaults
     #[arg(long, env = "DOVETAIL_POLICY", value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// How callers are known
-    #[arg(long, env = "DOVETAIL_AUTH", value_enum, default_value = "dev")]
-    pub(crate) auth: AuthMode,
+    #[command(flatten)]
+    pub(crate) auth: AuthArgs,
     /// How long /ready fails before the API closes, so that a load balancer looks elsewhere first
     #[arg(long, env = "DOVETAIL_DRAIN_DELAY", default_value = "0s", value_parser = humantime::parse_duration, value_name = "TIME")]
     pub(crate) drain_delay: Duration,

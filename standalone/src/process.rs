@@ -3,21 +3,19 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
+use main_server::AuthMode;
 use service::clock::StoreClock;
 use service::lifecycle::{Signals, Tasks};
 use service::policy::{DEFAULT_POLICY, MatchPolicy};
+use service::shutdown::Running;
 use service::{admin, http, sweep, telemetry};
-use store::{Rules, SqliteStore, Store};
+use store::{SqliteStore, Store};
 use tokio::sync::mpsc;
 
 use crate::args::Args;
 use crate::banner;
-
-/// How long requests under way, and then settlements in flight, may take to finish.
-const STOP_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.print_policy {
@@ -25,23 +23,18 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let policy = MatchPolicy::load_or_default(args.policy.as_deref())?;
-    main_server::check_listen(args.auth, args.listen).map_err(anyhow::Error::msg)?;
-    let mut signals = Signals::listen().context("cannot listen for signals")?;
+    let auth = args.auth.authenticator(AuthMode::Dev)?;
+    auth.check_listen(args.listen).map_err(anyhow::Error::msg)?;
+    let warning = auth.warning();
+    let signals = Signals::listen().context("cannot listen for signals")?;
     let listener = http::bind("--listen", args.listen)?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let (listen, admin_address) = (listener.local_addr()?, admin_listener.local_addr()?);
     http::raise_open_files();
 
     let metrics = telemetry::start_metrics()?;
-    let rules = Rules {
-        shard_count: proto::DEFAULT_SHARD_COUNT,
-        expire_after: policy.expire_after,
-        no_rematch_for: policy.no_rematch_for,
-        same_press_within: policy.same_press_within,
-        wide: None,
-    };
     let location = args.location();
-    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&location, rules).await?);
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&location, policy.rules()).await?);
     let clock = Arc::new(StoreClock::new(&*store).await?);
 
     // Two groups: what serves stops first, what works behind it afterwards.
@@ -52,19 +45,20 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         store: Arc::clone(&store),
         clock: Arc::clone(&clock),
         policy: policy.pairing,
-        wakeups: wakeups.clone(),
+        wakeups: Some(wakeups.clone()),
     };
     matching_server::start(&working, &engines, hints_received)?;
     let api = main_server::Deps {
         store: Arc::clone(&store),
-        auth: args.auth,
+        auth,
         hints,
         wakeups: wakeups_received,
+        settled: wakeups.clone(),
         pool_bound: policy.pool_bound,
     };
     let router = main_server::start(&working, api, serving.stop_token());
     let sweep_store = Arc::clone(&store);
-    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, &wakeups).await });
+    working.spawn_endless("sweep", async move { sweep::sweep_overdue(&*sweep_store, Some(&wakeups)).await });
     let clock_store = Arc::clone(&store);
     working.spawn_endless("clock", async move { clock.keep(&*clock_store).await });
     working.spawn_endless("metrics", admin::keep_metrics(metrics.clone()));
@@ -76,37 +70,12 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !admin_address.ip().is_loopback() {
         tracing::warn!(admin = %admin_address, "the admin port can be reached from other machines; it checks nobody");
     }
-    tracing::warn!("--auth dev: anybody who reaches this address is who they say they are");
+    if let Some(warning) = warning {
+        tracing::warn!("{warning}");
+    }
     banner::print(listen, admin_address, &location, &service::ids::new_owner_id().to_string());
 
-    tokio::select! {
-        () = signals.next() => tracing::info!("stopping; once more to stop at once"),
-        () = working.failure() => {}
-        () = serving.failure() => {}
-    }
-    admin.start_draining();
-    let stopped = tokio::select! {
-        stopped = stop(args.drain_delay, &serving, &working, &*store) => stopped,
-        () = signals.next() => false,
-    };
-    let clean = stopped && !working.has_failed() && !serving.has_failed();
-    tracing::info!(clean, "stopped");
-    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Stops in stages; `false` when something did not finish in time.
-async fn stop(drain_delay: Duration, serving: &Tasks, working: &Tasks, store: &dyn Store) -> bool {
-    tokio::time::sleep(drain_delay).await;
-    let served = serving.stop(STOP_DEADLINE).await;
-    let worked = working.stop(STOP_DEADLINE).await;
-    store.close().await;
-    if !served {
-        tracing::warn!("some requests did not finish in time");
-    }
-    if !worked {
-        tracing::warn!(
-            "some work did not finish in time; what was not settled is settled after the next start"
-        );
-    }
-    served && worked
+    let drain_delay = args.drain_delay;
+    let running = Running { signals, serving: &serving, working: &working, drain_delay };
+    Ok(running.to_the_end(&admin, &*store).await)
 }

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-use crate::process::Process;
+use crate::process::{Process, Signal};
 
 /// The shell's program.
 const SCRIPT: &str = include_str!("keeper.sh");
@@ -27,9 +27,9 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Makes a keeper for a program, which is not started yet. In the end the program gets `signal`, and `folder` is
     /// removed.
-    pub(crate) fn new(program: &Command, signal: &str, folder: &Path, log: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn new(program: &Command, signal: Signal, folder: &Path, log: &Path) -> anyhow::Result<Self> {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", SCRIPT, "keeper", signal]).args([folder, log]);
+        shell.args(["-c", SCRIPT, "keeper", &signal.as_raw().to_string()]).args([folder, log]);
         shell.arg(program.get_program()).args(program.get_args());
         shell.env_clear();
         for (name, value) in program.get_envs() {

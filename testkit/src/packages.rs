@@ -26,6 +26,29 @@ pub fn postgres() -> anyhow::Result<PathBuf> {
     find_or_install("postgresql", || find_postgres(Path::new("/usr/lib/postgresql")))
 }
 
+/// `redis-server`, installed first when it is missing.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the error says what to run.
+pub fn redis() -> anyhow::Result<PathBuf> {
+    find_or_install("redis-server", || find_program("redis-server"))
+}
+
+/// RabbitMQ's own start script, not the one for the whole machine that Debian puts before it; installed first when it is
+/// missing, and Erlang with it.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the error says what to run.
+pub fn rabbitmq() -> anyhow::Result<PathBuf> {
+    find_or_install("rabbitmq-server", || find_rabbitmq(Path::new("/usr/lib/rabbitmq/lib")))
+}
+
+/// A program that comes with Erlang. RabbitMQ must have been asked for before.
+pub(crate) fn of_erlang(name: &str) -> anyhow::Result<PathBuf> {
+    let found = find_program(name).or_else(|| Some(Path::new("/usr/lib/erlang/bin").join(name)));
+    found.filter(|program| program.exists()).with_context(|| format!("Erlang is there without its {name}"))
+}
+
 /// Looks for a program, and installs its package when it is not there.
 fn find_or_install(package: &str, find: impl Fn() -> Option<PathBuf>) -> anyhow::Result<PathBuf> {
     if let Some(found) = find() {
@@ -75,4 +98,13 @@ fn find_postgres(below: &Path) -> Option<PathBuf> {
     let has_programs = |version: &u32| below.join(version.to_string()).join("bin/postgres").exists();
     let newest = versions.filter(|version| *version >= OLDEST_POSTGRES).filter(has_programs).max()?;
     Some(below.join(newest.to_string()).join("bin"))
+}
+
+fn find_rabbitmq(below: &Path) -> Option<PathBuf> {
+    let versions = fs::read_dir(below).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    versions.map(|version| version.join("sbin/rabbitmq-server")).find(|script| script.exists())
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    PATH.split(':').map(|folder| Path::new(folder).join(name)).find(|program| program.exists())
 }

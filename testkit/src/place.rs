@@ -18,6 +18,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// The place of a part of what is here.
+    pub(crate) fn of_part(&self, name: &str) -> Self {
+        match self {
+            Self::Temporary => Self::Temporary,
+            Self::Lasting(folder) => Self::Lasting(folder.join(name)),
+        }
+    }
+
     /// The folder, made if it was not there. `what` names a temporary one, for those who look.
     pub(crate) fn folder(&self, what: &str) -> anyhow::Result<PathBuf> {
         static MADE: AtomicU32 = AtomicU32::new(0);

@@ -54,7 +54,7 @@ impl Postgres {
         }
         let server = server_command(&programs, &data, port, account);
         // At the end of a test it stops at once, but not without removing its shared memory.
-        let program = Program::new("postgres", &server, place, &folder, "QUIT")?;
+        let program = Program::new("postgres", &server, place, &folder, Signal::QUIT)?;
         let postgres = Self { program, programs, data, port, databases: AtomicU32::new(0) };
         postgres.restart().await?;
         Ok(postgres)

@@ -61,6 +61,12 @@ impl Process {
         matches!(poll(&mut [PollFd::new(&*self.descriptor, PollFlags::IN)], Some(&at_once)), Ok(0))
     }
 
+    /// Whether it is stopped by SIGSTOP.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.started == self.started && stat.state == 'T')
+    }
+
     /// Sends a signal. To a dead process that does nothing.
     ///
     /// # Errors
@@ -94,6 +100,7 @@ impl Process {
 
 /// What the kernel says of a process.
 struct Stat {
+    state: char,
     parent: u32,
     started: u64,
 }
@@ -105,7 +112,11 @@ fn stat(pid: u32) -> Option<Stat> {
 /// The program's name comes second, in brackets, and may itself hold blanks and brackets; see proc(5).
 fn read_stat(text: &str) -> Option<Stat> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(Stat { parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })
+    Some(Stat {
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        started: fields.get(19)?.parse().ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -117,7 +128,7 @@ mod tests {
     fn a_name_with_blanks_and_brackets_is_no_obstacle() {
         let text = "7 (a) b (c) S 3 7 7 0 -1 4 5 6 7 8 9 10 11 12 20 0 1 0 4711 99 98";
         let stat = read_stat(text).unwrap();
-        assert_eq!((stat.parent, stat.started), (3, 4711));
+        assert_eq!((stat.state, stat.parent, stat.started), ('S', 3, 4711));
         assert!(read_stat("7 (a) S 3").is_none());
     }
 

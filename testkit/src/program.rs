@@ -3,15 +3,15 @@
 //! A test's program is kept by a [`Keeper`]; one that is to stay is started in a session of its own. Nothing here is bound to
 //! a runtime, because tests share services and each test has its own.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
 use crate::keeper::Keeper;
+use crate::lasting::Lasting;
 use crate::place::Place;
 use crate::process::{Process, Signal};
 
@@ -37,27 +37,33 @@ struct State {
     process: Option<Process>,
 }
 
+/// Who starts it, and reaps it.
 #[derive(Debug)]
 enum Life {
     Kept(Keeper),
-    Lasting { command: Command, child: Option<Child> },
+    Lasting(Lasting),
 }
 
 impl Program {
-    /// A program that is not started yet. `folder` is its own; when it is kept, it gets `last_signal` in the end.
+    /// A program that is not started yet, or is found running if it may last. `folder` is its own; `last_signal` is what it
+    /// gets in the end when it is kept.
     pub(crate) fn new(
         name: &str,
         command: &Command,
         place: &Place,
         folder: &Path,
-        last_signal: &str,
+        last_signal: Signal,
     ) -> anyhow::Result<Self> {
         let log = folder.join(format!("{name}.log"));
-        let life = match place {
-            Place::Temporary => Life::Kept(Keeper::new(command, last_signal, folder, &log)?),
-            Place::Lasting(_) => Life::Lasting { command: in_a_session(command), child: None },
+        let (life, process) = match place {
+            Place::Temporary => (Life::Kept(Keeper::new(command, last_signal, folder, &log)?), None),
+            Place::Lasting(_) => {
+                let lasting = Lasting::new(name, command, folder, &log);
+                let process = lasting.find();
+                (Life::Lasting(lasting), process)
+            }
         };
-        Ok(Self { name: name.to_owned(), log, state: Mutex::new(State { life, process: None }) })
+        Ok(Self { name: name.to_owned(), log, state: Mutex::new(State { life, process }) })
     }
 
     /// Starts it. Does nothing when it runs.
@@ -69,12 +75,7 @@ impl Program {
         state.reap()?;
         let process = match &mut state.life {
             Life::Kept(keeper) => keeper.start(),
-            Life::Lasting { command, child } => {
-                let log = File::options().append(true).create(true).open(&self.log)?;
-                command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-                let started = child.insert(command.spawn()?);
-                Process::open(started.id())
-            }
+            Life::Lasting(lasting) => lasting.start(),
         };
         state.process = Some(process.with_context(|| format!("cannot start {}", self.name))?);
         Ok(())
@@ -107,7 +108,7 @@ impl Program {
         process.ended_within(deadline).await.with_context(|| self.last_words())
     }
 
-    /// The exit code of a program that has ended, 128 and more when a signal ended it; `None` when it runs or was asked
+    /// The exit code of a program that has ended, 128 and more when a signal ended it; `None` when it runs, or was asked
     /// before.
     pub(crate) fn exit_code(&self) -> anyhow::Result<Option<i32>> {
         let mut state = self.state();
@@ -150,25 +151,7 @@ impl State {
         }
         match &mut self.life {
             Life::Kept(keeper) => keeper.reap().map(Some),
-            Life::Lasting { child, .. } => match child.take() {
-                Some(mut child) => Ok(child.wait()?.code()),
-                None => Ok(None),
-            },
+            Life::Lasting(lasting) => lasting.reap(),
         }
     }
-}
-
-/// The same in a session of its own, so that no terminal takes it along.
-fn in_a_session(command: &Command) -> Command {
-    let mut own = Command::new("setsid");
-    own.arg(command.get_program()).args(command.get_args()).env_clear();
-    for (name, value) in command.get_envs() {
-        if let Some(value) = value {
-            own.env(name, value);
-        }
-    }
-    if let Some(folder) = command.get_current_dir() {
-        own.current_dir(folder);
-    }
-    own
 }

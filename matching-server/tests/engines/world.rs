@@ -70,7 +70,7 @@ impl World {
             store,
             clock: Arc::clone(&self.clock),
             policy: Policy::default(),
-            wakeups: self.wakeups.clone(),
+            wakeups: Some(self.wakeups.clone()),
         };
         matching_server::start(&self.tasks, &deps, self.hints_received.take().unwrap()).unwrap();
     }

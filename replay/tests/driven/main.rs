@@ -11,6 +11,7 @@ use replay::drive::{Plan, drive};
 use replay::pairs::put_together;
 use replay::report::{Mode, Report, Run};
 use replay::server::find;
+use replay::token::Tokens;
 use replay::trace::Trace;
 use tokio_util::sync::CancellationToken;
 
@@ -45,7 +46,7 @@ async fn play(server: &Fifo, names: &[&str], how: Play) -> Report {
         servers.push(find(&format!("http://{address}").parse().unwrap()).await.unwrap());
     }
     let Play { timeout, idempotency_keys, stop_after_calls } = how;
-    let plan = Plan { servers, speed: 1.0, timeout, idempotency_keys };
+    let plan = Plan { servers, speed: 1.0, timeout, tokens: Tokens::Dev, idempotency_keys };
     let stop = CancellationToken::new();
     let mut calls = server.calls.clone();
     let stopping = async {

@@ -4,6 +4,8 @@
 
 mod orphans;
 mod postgres;
+mod rabbit;
+mod redis;
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use testkit::{Place, Postgres, packages, shared, until};
+use testkit::{Place, Postgres, find_programs, packages, shared, until};
 
 use crate::PATIENCE;
 
@@ -92,10 +92,12 @@ async fn a_lasting_folder_is_used_again() {
     drop(first);
     assert!(process.is_alive(), "it goes on without its value");
 
-    let second = Postgres::start(&place, Some(port)).await;
-    assert!(second.is_err(), "two servers on one folder");
-    process.signal(testkit::Signal::INT).unwrap();
-    process.ended_within(PATIENCE).await.unwrap();
+    let again = Postgres::start(&place, Some(port)).await.unwrap();
+    assert_eq!(again.process().unwrap().pid(), process.pid(), "the one that runs is found");
+    assert_eq!(find_programs(&temporary).unwrap()["postgres"].pid(), process.pid());
+    again.stop().await.unwrap();
+    assert!(!process.is_alive() && find_programs(&temporary).unwrap().is_empty());
+
     let third = Postgres::start(&place, Some(port)).await.unwrap();
     run(&third.url(), "SELECT * FROM kept").await.unwrap();
     third.stop().await.unwrap();

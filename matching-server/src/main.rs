@@ -1,0 +1,31 @@
+//! The matching server: holds a share of the shards and pairs the people who wait there.
+
+mod args;
+mod process;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Args;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match start(&args) {
+        Ok(code) => code,
+        #[allow(
+            clippy::print_stderr,
+            reason = "the last word of a process that cannot start, whatever --log says"
+        )]
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(args: &Args) -> anyhow::Result<ExitCode> {
+    service::telemetry::start_logging(&args.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(process::run(args))
+}
