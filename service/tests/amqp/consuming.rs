@@ -11,25 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::world::{World, until};
 
-/// Consumes a queue in the background, passing every message on.
-fn consume_all(world: &World, queue: &str, stop: &CancellationToken) -> mpsc::Receiver<String> {
-    let (sender, taken) = mpsc::channel(1_000);
-    let (consumers, queue, stop) = (world.consumers.clone(), queue.to_owned(), stop.clone());
-    world.tasks.spawn("consumer", async move {
-        let handler = move |body: Vec<u8>| {
-            let sender = sender.clone();
-            async move {
-                sender.send(String::from_utf8(body).unwrap()).await.unwrap();
-                Verdict::Taken
-            }
-        };
-        consumers.consume(queue, stop.clone(), handler).await;
-        assert!(stop.is_cancelled(), "it ends for no other reason");
-        std::future::pending().await
-    });
-    taken
-}
-
 #[tokio::test]
 async fn an_undecodable_message_moves_alone() {
     let world = World::start().await;
@@ -115,7 +96,7 @@ async fn what_is_not_finished_comes_again() {
         () = until("it is under way", async || begun.load(Ordering::SeqCst) == 1) => {}
     }
     let stop = CancellationToken::new();
-    let mut taken = consume_all(&world, &queue, &stop);
+    let mut taken = world.consume(&queue, &stop);
     assert_eq!(taken.recv().await.as_deref(), Some("one"));
 }
 
@@ -123,15 +104,11 @@ async fn what_is_not_finished_comes_again() {
 async fn a_queue_that_was_deleted_is_made_anew() {
     let world = World::start().await;
     let queue = world.quorum_queue("test.deleted").await;
-    let mut taken = consume_all(&world, &queue, &CancellationToken::new());
+    let mut taken = world.consume(&queue, &CancellationToken::new());
     world.send(&queue, "before").await;
     assert_eq!(taken.recv().await.as_deref(), Some("before"));
     world.delete_queue(&queue).await;
-    until("it is there again", async || {
-        let message = service::amqp::Outgoing::to_queue(queue.clone(), b"after".to_vec());
-        world.publisher.publish(message).await.is_ok()
-    })
-    .await;
+    until("it is there again", async || world.try_send(&queue, "after").await.is_ok()).await;
     assert_eq!(taken.recv().await.as_deref(), Some("after"));
 }
 
@@ -141,18 +118,14 @@ async fn a_queue_of_another_kind_is_consumed_once_it_is_gone() {
     let queue = world.queue("test.other-kind", &[]).await;
     world.send(&queue, "old").await;
     let stop = CancellationToken::new();
-    let mut taken = consume_all(&world, &queue, &stop);
+    let mut taken = world.consume(&queue, &stop);
     // Another consumer on the same connection is not harmed by the refusals.
     let beside = world.quorum_queue("test.beside-other-kind").await;
-    let mut taken_beside = consume_all(&world, &beside, &stop);
+    let mut taken_beside = world.consume(&beside, &stop);
     world.send(&beside, "one").await;
     assert_eq!(taken_beside.recv().await.as_deref(), Some("one"));
     assert!(taken.try_recv().is_err(), "it is not consumed as it is");
     world.delete_queue(&queue).await;
-    until("it is there again", async || {
-        let message = service::amqp::Outgoing::to_queue(queue.clone(), b"new".to_vec());
-        world.publisher.publish(message).await.is_ok()
-    })
-    .await;
+    until("it is there again", async || world.try_send(&queue, "new").await.is_ok()).await;
     assert_eq!(taken.recv().await.as_deref(), Some("new"));
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod breaking;
 mod consuming;
+mod door;
 mod publishing;
 mod world;
