@@ -1,1 +1,40 @@
 //! The real services as child processes, for tests and for `cargo xtask up`.
+//!
+//! Owns: finding and installing their programs, starting, killing, pausing and restarting them on private loopback ports, and
+//! seeing to it that nothing of a test's services outlives the test. It must never touch a service that it did not start,
+//! listen on anything but loopback, or end a process by its name.
+
+mod account;
+mod binaries;
+mod http;
+mod keeper;
+mod lasting;
+pub mod packages;
+mod place;
+mod ports;
+mod postgres;
+mod process;
+mod program;
+mod proxy;
+mod rabbit;
+mod redis;
+mod secret;
+mod server;
+pub mod shared;
+mod stack;
+mod wait;
+
+pub use binaries::{Binaries, binaries};
+pub use http::{get, metric_sum};
+pub use lasting::find_programs;
+pub use place::Place;
+pub use ports::{free_port, is_free};
+pub use postgres::Postgres;
+pub use process::{Process, Signal};
+pub use proxy::{Direction, Proxy};
+pub use rabbit::{Depth, NodePorts, RabbitCluster, RabbitNode, RabbitPorts};
+pub use redis::Redis;
+pub use secret::{new_secret, write_secret};
+pub use server::{ServerProcess, ServerSpec};
+pub use stack::{Stack, StackPorts, definitions};
+pub use wait::{until, until_some};

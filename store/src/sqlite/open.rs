@@ -155,6 +155,8 @@ fn explain(location: &SqliteLocation, error: OpenError) -> OpenError {
         OpenError::Folder { .. }
         | OpenError::InUse { .. }
         | OpenError::ShardCount { .. }
+        | OpenError::Address
+        | OpenError::TooManyConnections { .. }
         | OpenError::Migrate(_) => None,
     };
     match why {

@@ -7,6 +7,7 @@
 mod accepting;
 mod announcing;
 mod blocking;
+mod databases;
 mod expiring;
 mod members;
 mod opening;
@@ -19,6 +20,7 @@ mod world;
 macro_rules! on_every_backend {
     ($module:ident: $($check:ident),* $(,)?) => {
         mod sqlite_file { $crate::checks!($crate::world::Backend::SqliteFile, $module: $($check),*); }
+        mod postgres { $crate::checks!($crate::world::Backend::Postgres, $module: $($check),*); }
         mod sqlite_memory { $crate::checks!($crate::world::Backend::SqliteMemory, $module: $($check),*); }
     };
 }
