@@ -77,6 +77,17 @@ fn every_image_is_pinned() {
     assert_eq!(unpinned("  image: dovetail/main-server:0.0.9\n", "0.1.0").len(), 1);
 }
 
+#[test]
+fn every_crate_is_sent_to_the_builder() {
+    let listed = found(r"(?m)^!(\S+)$", &file(".dockerignore").text);
+    let left = members().into_iter().map(|member| member.name.to_string());
+    let left: Vec<String> = left.filter(|name| !listed.contains(&name.as_str())).collect();
+    assert_none(
+        &left,
+        "Name it in .dockerignore: cargo builds nothing without all manifests of the workspace.",
+    );
+}
+
 /// The environment variables that a program reads, by its sources.
 fn settings_of(program: &str) -> BTreeSet<&'static str> {
     let sources = [program, "main-server", "service"];
