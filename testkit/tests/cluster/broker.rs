@@ -33,7 +33,7 @@ async fn all_of_it_is_stopped_for_twenty_seconds() {
     ledger.balance_with_all_matched(&cluster).await;
     println!("without a broker the longest wait was {:?}", ledger.longest_wait());
     for main in &cluster.mains {
-        let (status, body) = testkit::get(main.process.admin_port(), "/ready").await.unwrap();
+        let (status, body) = testkit::http::get(main.process.admin_port(), "/ready").await.unwrap();
         assert_eq!(status, 200, "a lost broker is no reason not to serve: {body}");
         assert!(body.contains("away"), "but it is said: {body}");
     }

@@ -19,7 +19,7 @@ async fn it_is_killed_under_load_and_comes_back() {
     assert_eq!(refused.status, 503, "{refused:?}");
     assert!(refused.head.contains("\r\nretry-after:"), "{refused:?}");
     let not_ready =
-        async || Ok(testkit::get(cluster.mains[0].process.admin_port(), "/ready").await?.0 == 503);
+        async || Ok(testkit::http::get(cluster.mains[0].process.admin_port(), "/ready").await?.0 == 503);
     until("it is not ready", Duration::from_secs(10), not_ready).await.unwrap();
     cluster.stack.postgres.restart().await.unwrap();
     for main in &cluster.mains {

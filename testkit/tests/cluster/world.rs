@@ -186,7 +186,7 @@ impl Cluster {
         let mut sum = 0.0;
         for process in &self.matching {
             if let Ok(text) = process.metrics().await {
-                sum += testkit::metric_sum(&text, name).unwrap_or_default();
+                sum += testkit::http::metric_sum(&text, name).unwrap_or_default();
             }
         }
         sum

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
-use testkit::get;
+use testkit::http::get;
 use tokio::time::MissedTickBehavior;
 
 use super::play::{Generator, Played, Report};
