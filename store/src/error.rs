@@ -35,6 +35,14 @@ impl StoreError {
         }
     }
 
+    /// The same failure, of a call that had committed something before.
+    pub(crate) fn after_commit(self) -> Self {
+        match self {
+            Self::Unavailable(error) => Self::OutcomeUnknown(error),
+            other @ (Self::OutcomeUnknown(_) | Self::Invalid { .. } | Self::Contradiction(_)) => other,
+        }
+    }
+
     /// Whether another transaction was in the way: the same may work at once.
     pub(crate) fn is_contention(&self) -> bool {
         let Self::Unavailable(sqlx::Error::Database(refused)) = self else { return false };
@@ -70,6 +78,18 @@ fn answer_of(refused: &dyn DatabaseError) -> Answer {
     let code = refused.code().and_then(|code| code.parse::<u32>().ok());
     let lasting = code.is_some_and(|code| matches!(code & 0xff, 11 | 19 | 26));
     if lasting { Answer::Lasting } else { Answer::TryAgain }
+}
+
+/// Whether the server could not be reached, or says that it does not serve now.
+pub(crate) fn is_away(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,
+        // Operator intervention, connection exceptions, insufficient resources.
+        sqlx::Error::Database(refused) => {
+            refused.code().is_some_and(|code| ["57", "08", "53"].iter().any(|class| code.starts_with(class)))
+        }
+        _ => false,
+    }
 }
 
 /// The table whose key two requests may write at once: the second finds the first's when it tries again.
@@ -176,6 +196,9 @@ pub enum OpenError {
         /// How many the server has for all but superusers.
         for_all: i32,
     },
+    /// The server cannot be reached, or does not serve now. Worth trying again.
+    #[error("the store is not available")]
+    Unavailable(#[source] sqlx::Error),
     /// A migration failed.
     #[error("cannot bring the store's tables up to date")]
     Migrate(#[from] sqlx::migrate::MigrateError),

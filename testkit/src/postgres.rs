@@ -101,7 +101,11 @@ impl Postgres {
         self.create_database(name).await
     }
 
-    async fn create_database(&self, name: &str) -> anyhow::Result<()> {
+    /// Makes an empty database that is not there yet.
+    ///
+    /// # Errors
+    /// When it is there, or cannot be made.
+    pub async fn create_database(&self, name: &str) -> anyhow::Result<()> {
         self.ask("createdb", &["--template=template0", name]).await.map(drop)
     }
 

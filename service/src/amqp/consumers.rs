@@ -183,6 +183,7 @@ impl Consumers {
             vec![(DEAD_REASON_HEADER, reason.to_owned()), (DEAD_QUEUE_HEADER, queue.to_owned())];
         let mut backoff = DEAD_RETRY.clone();
         while let Err(error) = self.dead_letters.publish(message.clone()).await {
+            // Not bound to a name, which would live across the wait and keep this from moving between threads.
             tracing::warn!(
                 queue,
                 error = &error as &dyn std::error::Error,

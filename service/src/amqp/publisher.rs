@@ -171,7 +171,11 @@ async fn publish_on(link: &Link, message: &Outgoing) -> Result<(), PublishError>
     };
     let (channel, confirmation, id) = outcome.map_err(broken)?;
     link.note_answer();
-    link.put_idle(channel);
+    // A channel that first met a queue while its leader was dying remembers that leader, and is refused by it for as long as
+    // its node is down (seen with 3.10). A new channel asks who leads now.
+    if !confirmation.is_nack() {
+        link.put_idle(channel);
+    }
     match confirmation {
         Confirmation::Ack(None) => Ok(()),
         Confirmation::Ack(Some(returned)) => {

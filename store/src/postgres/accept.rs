@@ -22,7 +22,7 @@ use crate::{Accepted, NewTicket, Result, Rules, StoreError};
 ///
 /// The lateral joins have a limit so that each row is looked up by index, one by one, in any plan. The rows go in by user:
 /// two batches never wait for each other in a circle. A key that another process has just written fails the statement.
-const INSERT_TICKETS: &str = concat!(
+pub(super) const INSERT_TICKETS: &str = concat!(
     with_clock!(),
     ", made AS ( \
        INSERT INTO tickets (id, user_id, region, shard, interests, key, created_at, expires_at, wide_shard, wide_from) \
@@ -54,7 +54,7 @@ const INSERT_TICKETS: &str = concat!(
 );
 
 /// `$1` users. Who is locked is being settled, and will be found so.
-const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
+pub(super) const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
     with_clock!(),
     ", due AS MATERIALIZED ( \
        SELECT id FROM tickets \
@@ -62,19 +62,19 @@ const EXPIRE_OVERDUE_OF_USERS: &str = concat!(
        ORDER BY id FOR UPDATE SKIP LOCKED \
      ) \
      UPDATE tickets t SET state = 'expired', settled_at = (SELECT now FROM clock) \
-     FROM due WHERE t.id = due.id AND t.state = 'waiting'"
+     FROM due WHERE t.id = due.id AND t.settled_at IS NULL"
 );
 
 /// `$1` users, `$2` keys, `$3` the life of a key.
-const FORGET_KEYS_PAST_THEIR_LIFE: &str = concat!(
+pub(super) const FORGET_KEYS_PAST_THEIR_LIFE: &str = concat!(
     with_clock!(),
     " DELETE FROM ticket_keys k USING unnest($1::text[], $2::text[]) AS old (user_id, key) \
       WHERE k.user_id = old.user_id AND k.key = old.key AND k.created_at <= (SELECT now FROM clock) - $3"
 );
 
 /// The most times that a batch is tried. Each further time needs a ticket to settle between two of our statements, or a lock
-/// to be held for long.
-const MAX_ROUNDS: u32 = 8;
+/// to be held for long; with all of them waiting for locks a call still ends within its deadline.
+const MAX_ROUNDS: u32 = 4;
 
 /// The rows of a batch, one array a column: all arrays are equally long, since an element goes into each.
 #[derive(Default)]
@@ -119,11 +119,15 @@ impl PostgresStore {
             match self.accept_once(&mut connection, batch, &mut answers).await {
                 Ok(()) => {}
                 Err(error) if error.is_contention() => in_the_way = Some(error),
-                Err(error) => return Err(error),
+                Err(error) => return Err(failed(error, &answers)),
             }
         }
-        let stuck = StoreError::Contradiction("a new ticket was neither inserted nor stood in its own way");
-        answers.into_iter().collect::<Option<Vec<_>>>().ok_or(in_the_way.unwrap_or(stuck))
+        if answers.iter().any(Option::is_none) {
+            let stuck =
+                StoreError::Contradiction("a new ticket was neither inserted nor stood in its own way");
+            return Err(failed(in_the_way.unwrap_or(stuck), &answers));
+        }
+        Ok(answers.into_iter().flatten().collect())
     }
 
     /// Answers what can be answered now, and makes room for the rest.
@@ -182,6 +186,11 @@ impl PostgresStore {
         }
         Ok(())
     }
+}
+
+/// Why a batch failed some of whose rows may be committed: all that are have their answers.
+fn failed(error: StoreError, answers: &[Option<Accepted>]) -> StoreError {
+    if answers.iter().any(Option::is_some) { error.after_commit() } else { error }
 }
 
 /// Settles the users' overdue tickets and forgets their keys that are past their life.

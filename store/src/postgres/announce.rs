@@ -11,7 +11,7 @@ use crate::Result;
 use crate::parse::duration_to_db;
 
 /// `$1` the least age, `$2` the limit.
-const UNANNOUNCED: &str = concat!(
+pub(super) const UNANNOUNCED: &str = concat!(
     with_clock!(),
     " SELECT m.id, m.earlier, e.user_id, m.later, l.user_id, m.shared, m.similarity, m.region, m.made_at \
       FROM matches m JOIN tickets e ON e.id = m.earlier JOIN tickets l ON l.id = m.later \
@@ -19,11 +19,12 @@ const UNANNOUNCED: &str = concat!(
       ORDER BY m.made_at, m.id LIMIT $2"
 );
 
-/// `$1` ids. Locked in id order: several processes may announce the same ones.
-const NOTE_ANNOUNCED: &str = concat!(
+/// `$1` ids. Locked in id order: several processes may announce the same ones. They are found by id, so what is still to be
+/// announced is asked in a way that no index answers.
+pub(super) const NOTE_ANNOUNCED: &str = concat!(
     with_clock!(),
     ", told AS MATERIALIZED ( \
-       SELECT id FROM matches WHERE id = ANY($1) AND announced_at IS NULL ORDER BY id FOR UPDATE \
+       SELECT id FROM matches WHERE id = ANY($1) AND coalesce(announced_at, 0) = 0 ORDER BY id FOR UPDATE \
      ) \
      UPDATE matches m SET announced_at = (SELECT now FROM clock) FROM told WHERE m.id = told.id"
 );

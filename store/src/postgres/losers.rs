@@ -2,26 +2,27 @@
 
 use std::collections::HashSet;
 
-use proto::Ticket;
+use proto::{Ticket, TicketState, Timestamp};
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use super::accept::open_rows;
-use super::rows::{avoided_users, ticket_columns, ticket_from, ticket_tables, users_at};
+use super::rows::{avoided_users, moment_at, ticket_columns, ticket_from, ticket_tables, users_at};
 use super::{PostgresStore, with_clock};
 use crate::parse::{duration_to_db, pool_ticket, to_json};
 use crate::{Accepted, NewTicket, OwnedTicket, Result, Rules};
 
 /// What stands in each row's way, the first of: the row itself, from an earlier try whose outcome did not become known; the
-/// ticket its key names; its user's waiting ticket; a match of an equal wish a moment ago. No row when it is gone again.
+/// ticket its key names; its user's waiting ticket, also when it is overdue; a match of an equal wish a moment ago. No row
+/// when it is gone again.
 ///
 /// `$1` ids, `$2` as [`avoided_users`], `$3` users, `$4` keys, `$5` regions, `$6` interests; `$7` the life of a key, `$8` how
 /// long an equal wish is the same press.
-const LOSERS: &str = concat!(
+pub(super) const LOSERS: &str = concat!(
     with_clock!(),
     " SELECT lost.place, found.why, CASE WHEN found.why = 0 THEN ",
     avoided_users!("t.user_id"),
-    " ELSE '{}' END, ",
+    " ELSE '{}' END, (SELECT now FROM clock), ",
     ticket_columns!(),
     " FROM unnest($1::uuid[], $3::text[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY \
            AS lost (id, user_id, key, region, interests, place) \
@@ -31,8 +32,7 @@ const LOSERS: &str = concat!(
         (SELECT k.ticket_id, 1 FROM ticket_keys k \
          WHERE k.user_id = lost.user_id AND k.key = lost.key AND k.created_at > (SELECT now FROM clock) - $7) \
         UNION ALL \
-        (SELECT w.id, 2 FROM tickets w \
-         WHERE w.user_id = lost.user_id AND w.state = 'waiting' AND w.expires_at > (SELECT now FROM clock)) \
+        (SELECT w.id, 2 FROM tickets w WHERE w.user_id = lost.user_id AND w.state = 'waiting') \
         UNION ALL \
         (SELECT s.id, 3 FROM tickets s \
          WHERE lost.key IS NULL AND s.user_id = lost.user_id AND s.state <> 'waiting' \
@@ -49,10 +49,10 @@ const OWN: i32 = 0;
 const KEYED: i32 = 1;
 
 /// Columns of [`LOSERS`] before those of the ticket.
-const COLUMNS_BEFORE_TICKET: usize = 3;
+const COLUMNS_BEFORE_TICKET: usize = 4;
 
 /// `$1` users, `$2` keys, `$3` tickets. Answers those that were not bound before.
-const BIND_KEYS: &str = concat!(
+pub(super) const BIND_KEYS: &str = concat!(
     with_clock!(),
     " INSERT INTO ticket_keys (user_id, key, ticket_id, created_at) \
       SELECT new.user_id, new.key, new.ticket_id, clock.now \
@@ -102,6 +102,8 @@ impl PostgresStore {
                     Some(Accepted::Created { ticket, pool })
                 }
                 (KEYED, _) => Some(Accepted::Keyed(ticket)),
+                // It makes room.
+                _ if is_overdue(&ticket, moment_at(row, 3)?) => None,
                 (_, Some(key)) if is_for(new, &ticket) => {
                     to_bind.push(ToBind { place, user: new.user.as_str(), key, ticket });
                     None
@@ -111,6 +113,10 @@ impl PostgresStore {
         }
         bind_keys(connection, to_bind, answers).await
     }
+}
+
+fn is_overdue(ticket: &Ticket, now: Timestamp) -> bool {
+    ticket.state == TicketState::Waiting && ticket.expires_at <= now
 }
 
 /// Whether a request was for the ticket that answers it.

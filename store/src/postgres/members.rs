@@ -12,7 +12,7 @@ use crate::parse::{self, duration_to_db};
 use crate::{Lease, Member, MemberKind, Members, Result, Roster};
 
 /// `$1` the owner, `$2` the kind, `$3` the connections, `$4` its life.
-const RENEW: &str = concat!(
+pub(super) const RENEW: &str = concat!(
     with_clock!(),
     ", renewed AS (UPDATE shard_leases SET expires_at = (SELECT now FROM clock) + $4 WHERE owner = $1) \
      INSERT INTO members (owner, kind, connections, expires_at) SELECT $1, $2, $3, now + $4 FROM clock \
@@ -21,7 +21,7 @@ const RENEW: &str = concat!(
 );
 
 /// `$1` how long ago their lives ended.
-const FORGET: &str = concat!(
+pub(super) const FORGET: &str = concat!(
     with_clock!(),
     ", gone AS MATERIALIZED ( \
        SELECT owner FROM members WHERE expires_at <= (SELECT now FROM clock) - $1 FOR UPDATE SKIP LOCKED \
@@ -34,7 +34,7 @@ const FORGET: &str = concat!(
 );
 
 /// `$1` the kind whose members are named. Members have no shard; they come first, by owner; then leases, by shard.
-const ROSTER: &str = concat!(
+pub(super) const ROSTER: &str = concat!(
     with_clock!(),
     " SELECT owner, NULL::int AS shard FROM members \
       WHERE kind = $1 AND expires_at > (SELECT now FROM clock) \
@@ -45,7 +45,7 @@ const ROSTER: &str = concat!(
 );
 
 /// `$1` the owner, `$2` the life of a lease, `$3` how many.
-const TAKE_SHARDS: &str = concat!(
+pub(super) const TAKE_SHARDS: &str = concat!(
     with_clock!(),
     ", free AS MATERIALIZED ( \
        SELECT shard FROM shard_leases WHERE owner IS NULL OR expires_at <= (SELECT now FROM clock) \
@@ -56,11 +56,11 @@ const TAKE_SHARDS: &str = concat!(
 );
 
 /// `$1` the owner, `$2` shards.
-const RELEASE_SHARDS: &str =
+pub(super) const RELEASE_SHARDS: &str =
     "UPDATE shard_leases SET owner = NULL WHERE owner = $1 AND shard = ANY($2::int[])";
 
 /// `$1` the owner.
-const LEAVE: &str = "WITH released AS (UPDATE shard_leases SET owner = NULL WHERE owner = $1) \
+pub(super) const LEAVE: &str = "WITH released AS (UPDATE shard_leases SET owner = NULL WHERE owner = $1) \
      DELETE FROM members WHERE owner = $1";
 
 fn uuid(owner: OwnerId) -> Uuid {

@@ -10,6 +10,8 @@ mod blocks;
 mod losers;
 mod members;
 mod open;
+#[cfg(test)]
+mod plans;
 mod read;
 mod rows;
 mod settle;

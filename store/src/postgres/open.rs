@@ -4,11 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{Connection, Row};
 use uuid::Uuid;
 
 use super::{PostgresStore, with_clock};
+use crate::error::is_away;
 use crate::parse::duration_to_db;
 use crate::{Member, OpenError, Rules};
 
@@ -54,7 +56,7 @@ const SHARE_OF_CONNECTIONS: u32 = 80;
 const OPENING: i64 = 0x646f_7665_7461_696c;
 
 /// Settings of each connection.
-const SESSION: &[(&str, &str)] = &[
+pub(super) const SESSION: &[(&str, &str)] = &[
     // No statement takes long; one that does must not keep its locks.
     ("statement_timeout", "5s"),
     // A process that stops half way through a transaction must not keep its locks either.
@@ -64,6 +66,7 @@ const SESSION: &[(&str, &str)] = &[
     // Every statement looks up a few rows by index. Plans are made while the tables are empty, when reading all of a table
     // is cheapest, and then kept; so no plan may do that.
     ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("jit", "off"),
@@ -73,15 +76,11 @@ impl PostgresStore {
     /// Opens the store, brings its tables up to date, and makes its process known as a member.
     ///
     /// # Errors
-    /// When the server cannot be reached, the store was made with another shard count, or this process would have too many
-    /// connections.
+    /// When the server cannot be reached, refuses, the store was made with another shard count, or the processes together
+    /// would have too many connections.
     pub async fn open(config: &PostgresConfig, rules: Rules) -> Result<Self, OpenError> {
         let options = connect_options(config)?;
-        let mut connection = connect(&options).await?;
-        migrate(&mut connection).await?;
-        warn_of_lossy_settings(&mut connection).await?;
-        prepare(&mut connection, config, rules.shard_count).await?;
-        connection.close().await?;
+        prepare(&options, config, rules.shard_count).await.map_err(tell_absence)?;
         let options = options.options(SESSION.iter().copied());
         let pool = PgPoolOptions::new()
             .max_connections(config.connections)
@@ -104,6 +103,29 @@ fn connect_options(config: &PostgresConfig) -> Result<PgConnectOptions, OpenErro
     let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme));
     let options = is_postgres.then(|| PgConnectOptions::from_str(&config.url).ok()).flatten();
     Ok(options.ok_or(OpenError::Address)?.application_name(config.member.kind.as_str()))
+}
+
+/// Tells a server that is away from one that refuses.
+fn tell_absence(error: OpenError) -> OpenError {
+    match error {
+        OpenError::Database(error) | OpenError::Migrate(MigrateError::Execute(error)) if is_away(&error) => {
+            OpenError::Unavailable(error)
+        }
+        other => other,
+    }
+}
+
+/// Brings the database up to date and makes the process a member, over a connection of its own.
+async fn prepare(
+    options: &PgConnectOptions,
+    config: &PostgresConfig,
+    shard_count: u16,
+) -> Result<(), OpenError> {
+    let mut connection = connect(options).await?;
+    migrate(&mut connection).await?;
+    warn_of_lossy_settings(&mut connection).await?;
+    join(&mut connection, config, shard_count).await?;
+    Ok(connection.close().await?)
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, OpenError> {
@@ -136,7 +158,7 @@ async fn warn_of_lossy_settings(connection: &mut PgConnection) -> Result<(), Ope
 }
 
 /// Records or checks the shard count and registers the member, looking again for a while if there is no room for it.
-async fn prepare(
+async fn join(
     connection: &mut PgConnection,
     config: &PostgresConfig,
     shard_count: u16,

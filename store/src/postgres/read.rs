@@ -15,48 +15,50 @@ use super::{PostgresStore, uuids, with_clock};
 use crate::parse::{self, duration_to_db, moment_to_db};
 use crate::{MatchCursor, OwnedTicket, Result, Rules, ShardLoad};
 
-const NOW: &str = concat!(with_clock!(), " SELECT now FROM clock");
+pub(super) const NOW: &str = concat!(with_clock!(), " SELECT now FROM clock");
 
 /// `$1` ids.
-const TICKETS_BY_ID: &str = concat!(ticket_view!(), "WHERE t.id = ANY($1)");
+pub(super) const TICKETS_BY_ID: &str = concat!(ticket_view!(), "WHERE t.id = ANY($1)");
 
 /// `$1` ids.
-const SETTLED_TICKETS: &str = concat!(ticket_view!(), "WHERE t.state <> 'waiting' AND t.id = ANY($1)");
+pub(super) const SETTLED_TICKETS: &str =
+    concat!(ticket_view!(), "WHERE t.state <> 'waiting' AND t.id = ANY($1)");
 
-const WAITING_OF_USER: &str = concat!(ticket_view!(), "WHERE t.user_id = $1 AND t.state = 'waiting'");
+pub(super) const WAITING_OF_USER: &str =
+    concat!(ticket_view!(), "WHERE t.user_id = $1 AND t.state = 'waiting'");
 
 /// `$2` the resume window.
-const LAST_SETTLED_OF_USER: &str = concat!(
+pub(super) const LAST_SETTLED_OF_USER: &str = concat!(
     ticket_view!(),
     "WHERE t.user_id = $1 AND t.state <> 'waiting' AND t.settled_at > (SELECT now FROM clock) - $2 \
      ORDER BY t.settled_at DESC, t.id DESC LIMIT 1"
 );
 
 /// `$2` the key, `$3` the life of a key.
-const KEYED_OF_USER: &str = concat!(
+pub(super) const KEYED_OF_USER: &str = concat!(
     ticket_view!(),
     "WHERE t.id = (SELECT ticket_id FROM ticket_keys \
                    WHERE user_id = $1 AND key = $2 AND created_at > (SELECT now FROM clock) - $3)"
 );
 
 /// `$2`, `$3` the cursor, `$4` the limit.
-const MATCHES_OF_USER: &str = concat!(
+pub(super) const MATCHES_OF_USER: &str = concat!(
     match_view!(),
     "WHERE p.user_id = $1 AND (p.made_at, p.match_id) < ($2, $3) \
      ORDER BY p.made_at DESC, p.match_id DESC LIMIT $4"
 );
 
 /// The match is found by its id, then the user's row by the index on user and moment.
-const MATCH_OF_USER: &str = concat!(
+pub(super) const MATCH_OF_USER: &str = concat!(
     match_view!(),
     "WHERE m.id = $1 AND p.user_id = $2 AND p.made_at = m.made_at AND p.match_id = m.id"
 );
 
 /// `$1` ids, `$2` the rematch time.
-const POOL_TICKETS: &str = concat!(pool_view!(), "WHERE t.state = 'waiting' AND t.id = ANY($1)");
+pub(super) const POOL_TICKETS: &str = concat!(pool_view!(), "WHERE t.settled_at IS NULL AND t.id = ANY($1)");
 
 /// `$1` the shard, `$2` since when. First the shard's own, then those that have widened into it.
-const WAITING_IDS: &str = concat!(
+pub(super) const WAITING_IDS: &str = concat!(
     with_clock!(),
     " SELECT id, false AS widened, created_at AS since FROM tickets \
       WHERE state = 'waiting' AND shard = $1 AND created_at >= $2 \
@@ -66,7 +68,7 @@ const WAITING_IDS: &str = concat!(
       ORDER BY widened, since, id"
 );
 
-const LOADS: &str = concat!(
+pub(super) const LOADS: &str = concat!(
     with_clock!(),
     " SELECT shard, count(*), greatest(0, (SELECT now FROM clock) - min(created_at)) \
       FROM tickets WHERE state = 'waiting' GROUP BY shard"

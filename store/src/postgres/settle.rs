@@ -20,11 +20,14 @@ use crate::parse::{duration_to_db, to_json};
 use crate::{Cancelled, Proposal, Result, Rules, Settlement, StoreError};
 
 /// `$1` ids. In id order, as everybody locks tickets.
-const LOCK_WAITING: &str =
-    "SELECT id FROM tickets WHERE id = ANY($1) AND state = 'waiting' ORDER BY id FOR UPDATE";
+///
+/// Here and wherever tickets are found by id, whether they wait is asked of `settled_at`. Asked of the state, a plan from when
+/// the tables were empty may go through an index of all that wait.
+pub(super) const LOCK_WAITING: &str =
+    "SELECT id FROM tickets WHERE id = ANY($1) AND settled_at IS NULL ORDER BY id FOR UPDATE";
 
 /// `$1`, `$2` the tickets of each pair, `$3` the rematch time. One row a pair, in order; columns of `a`, of `b`, then both.
-const READ_PAIRS: &str = concat!(
+pub(super) const READ_PAIRS: &str = concat!(
     with_clock!(),
     " SELECT a.user_id, a.region, a.interests, a.created_at, a.state, a.expires_at, a.match_id, a.settled_at, \
              b.user_id, b.region, b.interests, b.created_at, b.state, b.expires_at, b.match_id, b.settled_at, \
@@ -53,7 +56,7 @@ const NOW: usize = RECENT + 2;
 ///
 /// `$1` match ids, `$2` earlier tickets, `$3` their users, `$4` later tickets, `$5` their users, `$6` regions, `$7` shared
 /// interests, `$8` similarities; `$9` the moment.
-const WRITE_MATCHES: &str = "
+pub(super) const WRITE_MATCHES: &str = "
 WITH won AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[],
                        $8::double precision[])
@@ -70,33 +73,33 @@ WITH won AS MATERIALIZED (
   SELECT ticket_id, match_id, $9, user_id, partner FROM sides RETURNING 1
 ), settled AS (
   UPDATE tickets t SET state = 'matched', settled_at = $9, match_id = sides.match_id
-  FROM sides WHERE t.id = sides.ticket_id AND t.state = 'waiting' RETURNING 1
+  FROM sides WHERE t.id = sides.ticket_id AND t.settled_at IS NULL RETURNING 1
 )
 SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM joined), (SELECT count(*) FROM settled)";
 
 /// `$1` the ticket, `$2` the user. An overdue ticket expires instead.
-const CANCEL: &str = concat!(
+pub(super) const CANCEL: &str = concat!(
     with_clock!(),
     " UPDATE tickets SET settled_at = (SELECT now FROM clock), state = \
         CASE WHEN expires_at > (SELECT now FROM clock) THEN 'cancelled' ELSE 'expired' END \
-      WHERE id = $1 AND user_id = $2 AND state = 'waiting' RETURNING state = 'cancelled'"
+      WHERE id = $1 AND user_id = $2 AND settled_at IS NULL RETURNING state = 'cancelled'"
 );
 
-const TICKET_OF_USER: &str = concat!(ticket_view!(), "WHERE t.id = $1 AND t.user_id = $2");
+pub(super) const TICKET_OF_USER: &str = concat!(ticket_view!(), "WHERE t.id = $1 AND t.user_id = $2");
 
 /// `$1` how many. Who is locked is being settled.
-const EXPIRE_OVERDUE: &str = concat!(
+pub(super) const EXPIRE_OVERDUE: &str = concat!(
     with_clock!(),
     ", due AS MATERIALIZED ( \
        SELECT id FROM tickets WHERE state = 'waiting' AND expires_at <= (SELECT now FROM clock) \
        ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED \
      ) \
      UPDATE tickets t SET state = 'expired', settled_at = (SELECT now FROM clock) \
-     FROM due WHERE t.id = due.id AND t.state = 'waiting' RETURNING t.id"
+     FROM due WHERE t.id = due.id AND t.settled_at IS NULL RETURNING t.id"
 );
 
 /// `$1` the life of a key, `$2` how many.
-const FORGET_OLD_KEYS: &str = concat!(
+pub(super) const FORGET_OLD_KEYS: &str = concat!(
     with_clock!(),
     ", old AS MATERIALIZED ( \
        SELECT user_id, key FROM ticket_keys WHERE created_at <= (SELECT now FROM clock) - $1 \
@@ -165,8 +168,12 @@ impl PostgresStore {
             sqlx::query(CANCEL).bind(id).bind(user.as_str()).fetch_optional(&mut *connection).await?;
         let cancelled = settled.map(|row| row.try_get(0)).transpose()?.unwrap_or(false);
         // It is in a final state by now, whoever brought it there.
-        let row =
-            sqlx::query(TICKET_OF_USER).bind(id).bind(user.as_str()).fetch_optional(&mut *connection).await?;
+        let row = sqlx::query(TICKET_OF_USER)
+            .bind(id)
+            .bind(user.as_str())
+            .fetch_optional(&mut *connection)
+            .await
+            .map_err(|error| StoreError::from(error).after_commit())?;
         Ok(match ticket_if_any(row.as_ref())? {
             None => Cancelled::Unknown,
             Some(ticket) if cancelled => Cancelled::Now(ticket),

@@ -86,7 +86,9 @@ impl SqliteStore {
             self.insert_tickets(&mut writer, batch, &mut answers).await?;
         }
         if answers.iter().any(Option::is_none) {
-            self.accept_the_rest(batch, &mut answers).await?;
+            let committed = answers.iter().any(Option::is_some);
+            let done = self.accept_the_rest(batch, &mut answers).await;
+            done.map_err(|error| if committed { error.after_commit() } else { error })?;
         }
         let answers = answers.into_iter().collect::<Option<Vec<_>>>();
         answers.ok_or(StoreError::Contradiction("a new ticket was neither inserted nor stood in its own way"))

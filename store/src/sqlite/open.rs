@@ -156,6 +156,7 @@ fn explain(location: &SqliteLocation, error: OpenError) -> OpenError {
         | OpenError::InUse { .. }
         | OpenError::ShardCount { .. }
         | OpenError::Address
+        | OpenError::Unavailable(_)
         | OpenError::TooManyConnections { .. }
         | OpenError::Migrate(_) => None,
     };

@@ -11,6 +11,7 @@ mod databases;
 mod expiring;
 mod members;
 mod opening;
+mod opening_postgres;
 mod reading;
 mod settling;
 mod widening;

@@ -7,6 +7,7 @@
 mod down;
 mod environment;
 mod ports;
+mod running;
 mod scale;
 mod servers;
 mod shards;
@@ -22,6 +23,7 @@ use anyhow::Context as _;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::running::Running;
 use crate::Verdict;
 use crate::cargo::workspace;
 
