@@ -1,5 +1,6 @@
 //! Postgres keeps what it committed.
 
+use std::os::unix::fs::DirBuilderExt as _;
 use std::process::{Command, Stdio};
 
 use testkit::{Place, Postgres, find_programs, packages, shared, until};
@@ -84,7 +85,10 @@ async fn each_database_is_new() {
 #[tokio::test]
 async fn a_lasting_folder_is_used_again() {
     let temporary = std::env::temp_dir().join(format!("testkit-lasting-{}", std::process::id()));
-    let place = Place::Lasting(temporary.clone());
+    // As when root's home holds the repository: the account that Postgres runs as may not pass.
+    std::fs::DirBuilder::new().mode(0o700).create(&temporary).unwrap();
+    let temporary_stack = temporary.join("stack");
+    let place = Place::Lasting(temporary_stack.clone());
     let first = Postgres::start(&place, None).await.unwrap();
     run(&first.url(), "CREATE TABLE kept (id int)").await.unwrap();
     let process = first.process().unwrap();
@@ -94,9 +98,9 @@ async fn a_lasting_folder_is_used_again() {
 
     let again = Postgres::start(&place, Some(port)).await.unwrap();
     assert_eq!(again.process().unwrap().pid(), process.pid(), "the one that runs is found");
-    assert_eq!(find_programs(&temporary).unwrap()["postgres"].pid(), process.pid());
+    assert_eq!(find_programs(&temporary_stack).unwrap()["postgres"].pid(), process.pid());
     again.stop().await.unwrap();
-    assert!(!process.is_alive() && find_programs(&temporary).unwrap().is_empty());
+    assert!(!process.is_alive() && find_programs(&temporary_stack).unwrap().is_empty());
 
     let third = Postgres::start(&place, Some(port)).await.unwrap();
     run(&third.url(), "SELECT * FROM kept").await.unwrap();
