@@ -7,7 +7,10 @@ mod decision;
 mod error;
 mod members;
 mod model;
+mod parse;
+mod postgres;
 mod sqlite;
+mod timing;
 
 pub use error::{OpenError, StoreError};
 pub use members::{Lease, Member, MemberKind, Members, Roster};
@@ -15,6 +18,7 @@ pub use model::{
     Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Rules, Settlement, ShardLoad,
     WideRule,
 };
+pub use postgres::{PostgresConfig, PostgresStore};
 pub use sqlite::{SqliteLocation, SqliteStore};
 
 use std::time::Duration;

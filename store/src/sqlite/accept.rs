@@ -7,10 +7,11 @@ use proto::{Ticket, TicketId, TicketState};
 use sqlx::{Row, SqliteConnection};
 
 use super::rows::{
-    TICKETS_BY_ID, avoided_users, fetch_pool_tickets, fetch_tickets, moment_at, pool_ticket, ticket_from,
+    TICKETS_BY_ID, avoided_at, avoided_users, fetch_pool_tickets, fetch_tickets, moment_at, ticket_from,
     ticket_id_at, ticket_view,
 };
 use super::{SqliteStore, duration_to_db, hex, ids_to_json, now_ms, to_json};
+use crate::parse::pool_ticket;
 use crate::{Accepted, NewTicket, OwnedTicket, Result, Rules, StoreError};
 
 /// `?1` rows, `?2` as [`avoided_users`], `?3` how long a ticket may wait, `?4` how long an equal wish is the same press.
@@ -85,7 +86,9 @@ impl SqliteStore {
             self.insert_tickets(&mut writer, batch, &mut answers).await?;
         }
         if answers.iter().any(Option::is_none) {
-            self.accept_the_rest(batch, &mut answers).await?;
+            let committed = answers.iter().any(Option::is_some);
+            let done = self.accept_the_rest(batch, &mut answers).await;
+            done.map_err(|error| if committed { error.after_commit() } else { error })?;
         }
         let answers = answers.into_iter().collect::<Option<Vec<_>>>();
         answers.ok_or(StoreError::Contradiction("a new ticket was neither inserted nor stood in its own way"))
@@ -141,7 +144,7 @@ impl SqliteStore {
                 expires_at: moment_at(row, 2)?,
                 r#match: None,
             };
-            let pool = pool_ticket(new.user.clone(), &ticket, row.try_get(3)?)?;
+            let pool = pool_ticket(new.user.clone(), &ticket, avoided_at(row, 3)?);
             answers[place] = Some(Accepted::Created { ticket, pool });
         }
         Ok(())
@@ -213,7 +216,7 @@ impl SqliteStore {
             let pool = match pools.remove(&row.id) {
                 Some(pool) => pool,
                 // It has settled: no engine will take it.
-                None => pool_ticket(owned.user.clone(), &owned.ticket, "[]")?,
+                None => pool_ticket(owned.user.clone(), &owned.ticket, Vec::new()),
             };
             answers[place] = Some(Accepted::Created { ticket: owned.ticket.clone(), pool });
         }

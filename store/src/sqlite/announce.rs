@@ -6,9 +6,9 @@ use proto::{MatchId, MatchMade, MatchedTicket};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::rows::{from_json, moment_at, region_at, ticket_id_at, user_at};
+use super::rows::{moment_at, region_at, ticket_id_at, user_at};
 use super::{SqliteStore, duration_to_db, hex, now_ms, to_json};
-use crate::Result;
+use crate::{Result, parse};
 
 /// `?1` the least age, `?2` the limit.
 const UNANNOUNCED: &str = concat!(
@@ -32,7 +32,7 @@ fn made_from(row: &SqliteRow) -> Result<MatchMade> {
             MatchedTicket { id: ticket_id_at(row, 1)?, user: user_at(row, 2)? },
             MatchedTicket { id: ticket_id_at(row, 3)?, user: user_at(row, 4)? },
         ],
-        shared_interests: from_json(row, 5, "list of shared interests")?,
+        shared_interests: parse::shared_interests(row.try_get(5)?)?,
         similarity: row.try_get(6)?,
         region: region_at(row, 7)?,
         made_at: moment_at(row, 8)?,

@@ -5,7 +5,8 @@ use proto::{OwnerId, ShardId};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::{SqliteStore, duration_to_db, now_ms, timed, to_json};
+use super::{SqliteStore, duration_to_db, now_ms, to_json};
+use crate::timing::timed;
 use crate::{Lease, Member, MemberKind, Members, Result, Roster};
 
 /// `?1` the owner, `?2` the kind, `?3` the connections, `?4` its life.

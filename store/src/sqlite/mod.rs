@@ -13,16 +13,17 @@ mod read;
 mod rows;
 mod settle;
 
-use std::future::Future;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use proto::{Match, MatchId, MatchMade, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
 use sqlx::SqlitePool;
 
+use crate::parse::{duration_to_db, to_json};
+use crate::timing::timed;
 use crate::{
     Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules, Settlement, ShardLoad,
-    Store, StoreError,
+    Store,
 };
 
 pub use open::SqliteLocation;
@@ -72,30 +73,6 @@ impl SqliteStore {
     fn outlives_its_connections(&self) -> bool {
         self.lock.is_some()
     }
-}
-
-/// Runs one operation and records how long it took.
-async fn timed<T>(op: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
-    let start = Instant::now();
-    let outcome = work.await;
-    metrics::histogram!("dovetail_store_duration_seconds", "op" => op).record(start.elapsed());
-    if outcome.is_err() {
-        metrics::counter!("dovetail_store_errors_total", "op" => op).increment(1);
-    }
-    outcome
-}
-
-fn to_db(millis: u64) -> i64 {
-    i64::try_from(millis).unwrap_or(i64::MAX)
-}
-
-fn duration_to_db(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// The JSON parameter of a batched statement.
-fn to_json(rows: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(rows).map_err(|error| StoreError::invalid("batch", error))
 }
 
 fn hex(bytes: [u8; 16]) -> String {

@@ -155,6 +155,9 @@ fn explain(location: &SqliteLocation, error: OpenError) -> OpenError {
         OpenError::Folder { .. }
         | OpenError::InUse { .. }
         | OpenError::ShardCount { .. }
+        | OpenError::Address
+        | OpenError::Unavailable(_)
+        | OpenError::TooManyConnections { .. }
         | OpenError::Migrate(_) => None,
     };
     match why {

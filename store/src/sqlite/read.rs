@@ -9,8 +9,9 @@ use super::rows::{
     TICKETS_BY_ID, fetch_pool_tickets, fetch_tickets, match_from, match_view, moment_at, ticket_id_at,
     ticket_if_any, ticket_view,
 };
-use super::{SqliteStore, duration_to_db, ids_to_json, now_ms, to_db};
-use crate::{MatchCursor, OwnedTicket, Result, Rules, ShardLoad, StoreError};
+use super::{SqliteStore, duration_to_db, ids_to_json, now_ms};
+use crate::parse::{self, moment_to_db};
+use crate::{MatchCursor, OwnedTicket, Result, Rules, ShardLoad};
 
 const NOW: &str = concat!("SELECT ", now_ms!());
 
@@ -113,7 +114,7 @@ impl SqliteStore {
         let before = before.unwrap_or(from_the_newest);
         let rows = sqlx::query(MATCHES_OF_USER)
             .bind(user.as_str())
-            .bind(to_db(before.made_at.as_millis()))
+            .bind(moment_to_db(before.made_at))
             .bind(before.id.to_bytes().to_vec())
             .bind(limit)
             .fetch_all(&self.reader)
@@ -131,7 +132,7 @@ impl SqliteStore {
     }
 
     pub(super) async fn read_waiting_ids(&self, shard: ShardId, since: Timestamp) -> Result<Vec<TicketId>> {
-        let since = to_db(since.as_millis());
+        let since = moment_to_db(since);
         let rows = sqlx::query(WAITING_IDS).bind(shard.0).bind(since).fetch_all(&self.reader).await?;
         rows.iter().map(|row| ticket_id_at(row, 0)).collect()
     }
@@ -144,14 +145,10 @@ impl SqliteStore {
         let rows = sqlx::query(LOADS).fetch_all(&self.reader).await?;
         rows.iter()
             .map(|row| {
-                let count = |column: usize| -> Result<u64> {
-                    let value: i64 = row.try_get(column)?;
-                    u64::try_from(value).map_err(|error| StoreError::invalid("count", error))
-                };
                 Ok(ShardLoad {
                     shard: ShardId(row.try_get(0)?),
-                    waiting: count(1)?,
-                    oldest_wait: Duration::from_millis(count(2)?),
+                    waiting: parse::count(row.try_get(1)?)?,
+                    oldest_wait: Duration::from_millis(parse::count(row.try_get(2)?)?),
                 })
             })
             .collect()

@@ -9,7 +9,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::{duration_to_db, ids_to_json};
-use crate::{OwnedTicket, Result, StoreError};
+use crate::parse;
+use crate::{OwnedTicket, Result};
 
 /// The columns that [`ticket_from`] reads, in order, and where they come from.
 macro_rules! ticket_view {
@@ -58,32 +59,19 @@ pub(super) use avoided_users;
 const MATCH_COLUMNS_IN_TICKET_VIEW: usize = 7;
 
 pub(super) fn moment_at(row: &SqliteRow, column: usize) -> Result<Timestamp> {
-    let millis: i64 = row.try_get(column)?;
-    let millis = u64::try_from(millis).map_err(|error| StoreError::invalid("moment", error))?;
-    Ok(Timestamp::from_millis(millis))
+    parse::moment(row.try_get(column)?)
 }
 
 pub(super) fn region_at(row: &SqliteRow, column: usize) -> Result<Region> {
-    let text: &str = row.try_get(column)?;
-    text.parse().map_err(|error: proto::InvalidRegion| StoreError::invalid("region", error))
+    parse::region(row.try_get(column)?)
 }
 
 pub(super) fn user_at(row: &SqliteRow, column: usize) -> Result<UserId> {
-    let text: &str = row.try_get(column)?;
-    UserId::new(text).map_err(|error| StoreError::invalid("user id", error))
+    parse::user(row.try_get(column)?)
 }
 
 pub(super) fn interests_at(row: &SqliteRow, column: usize) -> Result<InterestSet> {
-    from_json(row, column, "interest list")
-}
-
-pub(super) fn from_json<T: serde::de::DeserializeOwned>(
-    row: &SqliteRow,
-    column: usize,
-    what: &'static str,
-) -> Result<T> {
-    let text: &str = row.try_get(column)?;
-    serde_json::from_str(text).map_err(|error| StoreError::invalid(what, error))
+    parse::interests(row.try_get(column)?)
 }
 
 pub(super) fn ticket_id_at(row: &SqliteRow, column: usize) -> Result<TicketId> {
@@ -91,11 +79,7 @@ pub(super) fn ticket_id_at(row: &SqliteRow, column: usize) -> Result<TicketId> {
 }
 
 pub(super) fn state_at(row: &SqliteRow, column: usize) -> Result<TicketState> {
-    let text: &str = row.try_get(column)?;
-    [TicketState::Waiting, TicketState::Matched, TicketState::Cancelled, TicketState::Expired]
-        .into_iter()
-        .find(|state| state.as_str() == text)
-        .ok_or_else(|| StoreError::invalid("ticket state", text))
+    parse::state(row.try_get(column)?)
 }
 
 /// A row of [`match_view`], or the tail of one of [`ticket_view`].
@@ -103,7 +87,7 @@ pub(super) fn match_from(row: &SqliteRow, first: usize) -> Result<Match> {
     Ok(Match {
         id: proto::MatchId::from_bytes(row.try_get(first)?)?,
         partner: Partner { user: user_at(row, first + 1)? },
-        shared_interests: from_json(row, first + 2, "list of shared interests")?,
+        shared_interests: parse::shared_interests(row.try_get(first + 2)?)?,
         similarity: row.try_get(first + 3)?,
         region: region_at(row, first + 4)?,
         made_at: moment_at(row, first + 5)?,
@@ -147,8 +131,8 @@ pub(super) fn ticket_if_any(row: Option<&SqliteRow>) -> Result<Option<Ticket>> {
 }
 
 /// The users in a value of [`avoided_users`].
-fn avoided_from(json: &str) -> Result<Vec<UserId>> {
-    serde_json::from_str(json).map_err(|error| StoreError::invalid("list of users to avoid", error))
+pub(super) fn avoided_at(row: &SqliteRow, column: usize) -> Result<Vec<UserId>> {
+    parse::from_json(row.try_get(column)?, "list of users to avoid")
 }
 
 /// The columns that [`pool_ticket_from`] reads, in order, and where they come from. `?2` as [`avoided_users`].
@@ -176,7 +160,7 @@ pub(super) fn pool_ticket_from(row: &SqliteRow) -> Result<PoolTicket> {
         interests: interests_at(row, 3)?,
         created_at: moment_at(row, 4)?,
         expires_at: moment_at(row, 5)?,
-        avoid: avoided_from(row.try_get(6)?)?,
+        avoid: avoided_at(row, 6)?,
     })
 }
 
@@ -192,18 +176,4 @@ pub(super) async fn fetch_pool_tickets(
         .fetch_all(executor)
         .await?;
     rows.iter().map(pool_ticket_from).collect()
-}
-
-/// A waiting ticket as an engine needs it, from what the store knows of it.
-pub(super) fn pool_ticket(user: UserId, ticket: &Ticket, avoided: &str) -> Result<PoolTicket> {
-    let avoid = avoided_from(avoided)?;
-    Ok(PoolTicket {
-        id: ticket.id,
-        user,
-        region: ticket.region.clone(),
-        interests: ticket.interests.clone(),
-        created_at: ticket.created_at,
-        expires_at: ticket.expires_at,
-        avoid,
-    })
 }

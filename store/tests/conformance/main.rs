@@ -7,9 +7,11 @@
 mod accepting;
 mod announcing;
 mod blocking;
+mod databases;
 mod expiring;
 mod members;
 mod opening;
+mod opening_postgres;
 mod reading;
 mod settling;
 mod widening;
@@ -19,6 +21,7 @@ mod world;
 macro_rules! on_every_backend {
     ($module:ident: $($check:ident),* $(,)?) => {
         mod sqlite_file { $crate::checks!($crate::world::Backend::SqliteFile, $module: $($check),*); }
+        mod postgres { $crate::checks!($crate::world::Backend::Postgres, $module: $($check),*); }
         mod sqlite_memory { $crate::checks!($crate::world::Backend::SqliteMemory, $module: $($check),*); }
     };
 }

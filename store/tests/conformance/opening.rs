@@ -8,13 +8,22 @@ use crate::members::matching_server;
 use crate::world::{Backend, World, rules, user};
 
 #[tokio::test]
-async fn tickets_and_matches_outlive_the_store() {
-    let world = World::new(Backend::SqliteFile).await;
+async fn tickets_and_matches_outlive_a_file() {
+    tickets_and_matches_outlive_the_store(Backend::SqliteFile).await;
+}
+
+#[tokio::test]
+async fn tickets_and_matches_outlive_a_server() {
+    tickets_and_matches_outlive_the_store(Backend::Postgres).await;
+}
+
+async fn tickets_and_matches_outlive_the_store(backend: Backend) {
+    let world = World::new(backend).await;
     let (ana, bo) = (world.press_match("ana", &["a"]).await, world.press_match("bo", &["a"]).await);
     let cy = world.press_match("cy", &["c"]).await;
     world.settle_one(ana.id, bo.id).await;
     let matched = world.ticket(ana.id).await;
-    let world = world.reopened().await.expect("a file outlives its store");
+    let world = world.reopened().await.expect("data outlive their store");
     assert_eq!(world.ticket(ana.id).await, matched);
     assert_eq!(world.store.current_ticket(&user("cy")).await.unwrap(), Some(cy));
 }

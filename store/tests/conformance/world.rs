@@ -5,13 +5,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use proto::{InterestSet, MatchId, PoolTicket, Ticket, TicketId, TicketState, Timestamp, UserId};
-use store::{Accepted, Members, NewTicket, Proposal, Rules, Settlement, SqliteLocation, SqliteStore, Store};
+use proto::{InterestSet, MatchId, OwnerId, PoolTicket, Ticket, TicketId, TicketState, Timestamp, UserId};
+use store::{
+    Accepted, Member, MemberKind, Members, NewTicket, PostgresConfig, PostgresStore, Proposal, Rules,
+    Settlement, SqliteLocation, SqliteStore, Store,
+};
+
+use crate::databases::new_database;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Backend {
     SqliteFile,
     SqliteMemory,
+    Postgres,
+}
+
+/// Where a world's store keeps its data.
+enum Home {
+    Folder(tempfile::TempDir),
+    Memory,
+    Database(String),
 }
 
 pub struct World {
@@ -19,7 +32,7 @@ pub struct World {
     /// The same store.
     pub members: Arc<dyn Members>,
     backend: Backend,
-    folder: tempfile::TempDir,
+    home: Home,
     next_id: AtomicU64,
 }
 
@@ -44,9 +57,13 @@ impl World {
     }
 
     pub async fn with_rules(backend: Backend, rules: Rules) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, members) = open(backend, &folder, rules).await;
-        Self { store, members, backend, folder, next_id: AtomicU64::new(1) }
+        let home = match backend {
+            Backend::SqliteFile => Home::Folder(tempfile::tempdir().unwrap()),
+            Backend::SqliteMemory => Home::Memory,
+            Backend::Postgres => Home::Database(new_database().await),
+        };
+        let (store, members) = open(&home, rules).await;
+        Self { store, members, backend, home, next_id: AtomicU64::new(1) }
     }
 
     /// Another store of the same kind with other rules, empty.
@@ -57,13 +74,13 @@ impl World {
     /// Closes the store and opens it again. `None` where nothing outlives a store.
     pub async fn reopened(self) -> Option<Self> {
         self.store.close().await;
-        if matches!(self.backend, Backend::SqliteMemory) {
+        if matches!(self.home, Home::Memory) {
             return None;
         }
-        let Self { store, members, backend, folder, next_id } = self;
+        let Self { store, members, backend, home, next_id } = self;
         drop((store, members));
-        let (store, members) = open(backend, &folder, rules()).await;
-        Some(Self { store, members, backend, folder, next_id })
+        let (store, members) = open(&home, rules()).await;
+        Some(Self { store, members, backend, home, next_id })
     }
 
     fn next_id(&self) -> u128 {
@@ -122,14 +139,22 @@ impl World {
     }
 }
 
-async fn open(
-    backend: Backend,
-    folder: &tempfile::TempDir,
-    rules: Rules,
-) -> (Arc<dyn Store>, Arc<dyn Members>) {
-    let location = match backend {
-        Backend::SqliteFile => SqliteLocation::File(folder.path().join("dovetail.db")),
-        Backend::SqliteMemory => SqliteLocation::Memory,
+/// A process that opens a Postgres. A main-server, so that it is in no roster.
+pub fn postgres_config(url: &str) -> PostgresConfig {
+    static OPENED: AtomicU64 = AtomicU64::new(0);
+    let owner = OwnerId::from_u128(u128::MAX - u128::from(OPENED.fetch_add(1, Ordering::Relaxed)));
+    let member = Member { owner, kind: MemberKind::MainServer, connections: 4 };
+    PostgresConfig { url: url.to_owned(), connections: member.connections, member }
+}
+
+async fn open(home: &Home, rules: Rules) -> (Arc<dyn Store>, Arc<dyn Members>) {
+    let location = match home {
+        Home::Folder(folder) => SqliteLocation::File(folder.path().join("dovetail.db")),
+        Home::Memory => SqliteLocation::Memory,
+        Home::Database(url) => {
+            let store = Arc::new(PostgresStore::open(&postgres_config(url), rules).await.unwrap());
+            return (Arc::<PostgresStore>::clone(&store), store);
+        }
     };
     let store = Arc::new(SqliteStore::open(&location, rules).await.unwrap());
     (Arc::<SqliteStore>::clone(&store), store)

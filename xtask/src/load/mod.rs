@@ -5,6 +5,7 @@
 //! at once. CPU is read from the kernel, from when the server listens until the last phone is done; times are what the
 //! phones saw.
 
+mod cluster;
 mod machine;
 mod play;
 mod process;
@@ -18,12 +19,14 @@ use anyhow::{Context as _, bail};
 use cargo_metadata::Metadata;
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::cluster::ClusterRun;
 use self::machine::{Machine, Pinning};
-use self::play::{Generator, Played, Trace};
+use self::play::{Generator, Played, Report, Trace};
 use self::process::Server;
 use self::summary::{Run, Sample};
 use crate::Verdict;
 use crate::cargo::{build, workspace};
+use crate::stack::Running;
 
 /// `cargo xtask load`
 #[derive(Debug, clap::Args)]
@@ -40,6 +43,9 @@ pub(crate) struct Args {
     /// Write the machine, every run's report and the medians to this file
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Measure the stack that `cargo xtask up` started, all its servers and services, in place of standalone
+    #[arg(long, conflicts_with = "pin")]
+    stack: bool,
     /// Keep the server on the first half of the processors and the phones on the other half
     #[arg(long)]
     pin: bool,
@@ -77,33 +83,79 @@ async fn measure(args: &Args, workspace: &Metadata, programs: &Programs) -> anyh
     let command = format!("cargo xtask {}", command.join(" "));
     println!("{command}\n{machine}\n{trace}\n{pinning}");
 
-    let mut runs = Vec::new();
-    for number in 1..=args.runs {
-        let folder = fresh_folder(&folder.join(format!("run-{number}")))?;
-        let busy = machine::busy()?;
-        println!("run {number} of {}: standalone, then bare_axum twice", args.runs);
-        let data = folder.join("data").display().to_string();
-        let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.as_str()];
-        let dovetail =
-            sample(&generator, &programs.standalone, &arguments, &folder.join("standalone")).await?;
-        std::fs::remove_dir_all(&data).with_context(|| format!("cannot remove {data}"))?;
-        let hold = format!("{:.0}ms", dovetail.report.wait_ms.p50.unwrap_or_default());
-        let bare = ["--listen", "127.0.0.1:0", "--hold", hold.as_str()];
-        let holding = sample(&generator, &programs.bare_axum, &bare, &folder.join("holding")).await?;
-        let at_once = sample(&generator, &programs.bare_axum, &bare[..2], &folder.join("at_once")).await?;
-        runs.push(Run { busy, dovetail, holding, at_once });
-    }
-
-    println!("\n{}", summary::render(&runs));
+    let measured = Measured { args, generator: &generator, programs, folder: &folder };
+    let (json, faults) = if args.stack {
+        let stack = Running::find()?;
+        let runs = measured.stack(&stack).await?;
+        println!("\n{}", summary::render(cluster::ROWS, &runs));
+        let faults: Vec<String> = runs.iter().flat_map(ClusterRun::faults).collect();
+        (summary::json(&command, &machine, &trace, cluster::ROWS, &runs), faults)
+    } else {
+        let runs = measured.standalone().await?;
+        println!("\n{}", summary::render(summary::ROWS, &runs));
+        let faults: Vec<String> = runs.iter().flat_map(Run::faults).collect();
+        (summary::json(&command, &machine, &trace, summary::ROWS, &runs), faults)
+    };
     if let Some(out) = &args.json {
-        let text = serde_json::to_string_pretty(&summary::json(&command, &machine, &trace, &runs))?;
+        let text = serde_json::to_string_pretty(&json)?;
         std::fs::write(out, text + "\n").with_context(|| format!("cannot write {}", out.display()))?;
     }
-    let faults: Vec<String> = runs.iter().flat_map(Run::faults).collect();
     for fault in &faults {
         println!("FAULT: {fault}");
     }
     Ok(if faults.is_empty() { Verdict::Good } else { Verdict::Bad })
+}
+
+/// The runs under way.
+struct Measured<'m> {
+    args: &'m Args,
+    generator: &'m Generator<'m>,
+    programs: &'m Programs,
+    folder: &'m Path,
+}
+
+impl Measured<'_> {
+    /// A new standalone server each time, and the bare ones.
+    async fn standalone(&self) -> anyhow::Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for number in 1..=self.args.runs {
+            let folder = fresh_folder(&self.folder.join(format!("run-{number}")))?;
+            let busy = machine::busy()?;
+            println!("run {number} of {}: standalone, then bare_axum twice", self.args.runs);
+            let data = folder.join("data").display().to_string();
+            let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.as_str()];
+            let program = &self.programs.standalone;
+            let dovetail = sample(self.generator, program, &arguments, &folder.join("standalone")).await?;
+            std::fs::remove_dir_all(&data).with_context(|| format!("cannot remove {data}"))?;
+            let (holding, at_once) = self.bare(&dovetail.report, &folder).await?;
+            runs.push(Run { busy, dovetail, holding, at_once });
+        }
+        Ok(runs)
+    }
+
+    /// The running stack, the same each time, and the bare servers.
+    async fn stack(&self, stack: &Running) -> anyhow::Result<Vec<ClusterRun>> {
+        let mut runs = Vec::new();
+        for number in 1..=self.args.runs {
+            let folder = fresh_folder(&self.folder.join(format!("stack-{number}")))?;
+            let busy = machine::busy()?;
+            println!("run {number} of {}: the stack, then bare_axum twice", self.args.runs);
+            let cluster = cluster::sample(self.generator, stack, &folder.join("stack")).await?;
+            let (holding, at_once) = self.bare(&cluster.report, &folder).await?;
+            runs.push(ClusterRun { busy, cluster, holding, at_once });
+        }
+        Ok(runs)
+    }
+
+    /// The bare server that holds polls for as long as half the people waited, and the one that answers at once.
+    async fn bare(&self, report: &Report, folder: &Path) -> anyhow::Result<(Sample, Sample)> {
+        let hold = format!("{:.0}ms", report.wait_ms.p50.unwrap_or_default());
+        let bare = ["--listen", "127.0.0.1:0", "--hold", hold.as_str()];
+        let program = &self.programs.bare_axum;
+        let holding = sample(self.generator, program, &bare, &folder.join("holding")).await?;
+        let at_once = sample(self.generator, program, &bare[..2], &folder.join("at_once")).await?;
+        Ok((holding, at_once))
+    }
 }
 
 /// Starts a server, plays the trace against it, and ends it.

@@ -39,40 +39,47 @@ impl Run {
 
     /// What never may happen and did.
     pub(super) fn faults(&self) -> Vec<String> {
-        let mut faults = Vec::new();
-        let samples =
-            [("standalone", &self.dovetail), ("holding", &self.holding), ("at_once", &self.at_once)];
-        for (server, sample) in samples {
-            let report = &sample.report;
-            let mut add = |what: &str, count: u64| {
-                if count > 0 {
-                    faults.push(format!("{server}: {what} {count}"));
-                }
-            };
-            for (kind, count) in &report.errors {
-                add(kind, *count);
-            }
-            add("failed", report.failed);
-            add("unsettled", report.unsettled);
-            add("double_matched", report.double_matched);
-            add("self_matched", report.self_matched);
-            add("told_one_side", report.told_one_side);
-            // The bare server invents everybody's partner.
-            if server == "standalone" {
-                add("matched_with_strangers", report.matched_with_strangers);
-            }
-            if sample.faulty && faults.is_empty() {
-                faults.push(format!("{server}: replay found a fault"));
-            }
-        }
+        let mut faults = faults("standalone", &self.dovetail.report, self.dovetail.faulty);
+        faults.extend(faults_of_bare(&self.holding, &self.at_once));
         faults
     }
 }
 
-/// A line of the table: what it is called, how many decimals it has, and where it comes from.
-struct Row(&'static str, usize, fn(&Run) -> Option<f64>);
+/// What the bare servers did that they never may. They invent everybody's partner, so strangers are none.
+pub(super) fn faults_of_bare(holding: &Sample, at_once: &Sample) -> Vec<String> {
+    let mut found = faults("holding", &holding.report, holding.faulty);
+    found.extend(faults("at_once", &at_once.report, at_once.faulty));
+    found.retain(|fault| !fault.contains("matched_with_strangers"));
+    found
+}
 
-const ROWS: &[Row] = &[
+/// What never may happen and did, by the name of the server.
+pub(super) fn faults(server: &str, report: &Report, faulty: bool) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut add = |what: &str, count: u64| {
+        if count > 0 {
+            faults.push(format!("{server}: {what} {count}"));
+        }
+    };
+    for (kind, count) in &report.errors {
+        add(kind, *count);
+    }
+    add("failed", report.failed);
+    add("unsettled", report.unsettled);
+    add("double_matched", report.double_matched);
+    add("self_matched", report.self_matched);
+    add("told_one_side", report.told_one_side);
+    add("matched_with_strangers", report.matched_with_strangers);
+    if faulty && faults.is_empty() {
+        faults.push(format!("{server}: replay found a fault"));
+    }
+    faults
+}
+
+/// A line of the table: what it is called, how many decimals it has, and where it comes from.
+pub(super) struct Row<R>(pub(super) &'static str, pub(super) usize, pub(super) fn(&R) -> Option<f64>);
+
+pub(super) const ROWS: &[Row<Run>] = &[
     Row("accepted", 0, |run| count(run.dovetail.report.accepted)),
     Row("rejected", 0, |run| count(run.dovetail.report.rejected)),
     Row("accept p50 ms", 1, |run| run.dovetail.report.accept_ms.p50),
@@ -101,7 +108,7 @@ const ROWS: &[Row] = &[
     Row("machine load before", 2, |run| Some(run.busy)),
 ];
 
-fn count(value: u64) -> Option<f64> {
+pub(super) fn count(value: u64) -> Option<f64> {
     Some(value as f64)
 }
 
@@ -114,9 +121,9 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The table: medians, then each run.
-pub(super) fn render(runs: &[Run]) -> String {
+pub(super) fn render<R>(rows: &[Row<R>], runs: &[R]) -> String {
     let mut lines = vec![format!("{:<24}{:>12}   {}", "", "median", "each run")];
-    for Row(name, decimals, value) in ROWS {
+    for Row(name, decimals, value) in rows {
         let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.decimals$}"));
         let each: Vec<String> = runs.iter().map(|run| cell(value(run))).collect();
         let middle = cell(median(runs.iter().filter_map(value)));
@@ -126,8 +133,14 @@ pub(super) fn render(runs: &[Run]) -> String {
 }
 
 /// What `--json` holds.
-pub(super) fn json(command: &str, machine: &Machine, trace: &Trace, runs: &[Run]) -> Value {
-    let medians: serde_json::Map<String, Value> = ROWS
+pub(super) fn json<R: Serialize>(
+    command: &str,
+    machine: &Machine,
+    trace: &Trace,
+    rows: &[Row<R>],
+    runs: &[R],
+) -> Value {
+    let medians: serde_json::Map<String, Value> = rows
         .iter()
         .map(|Row(name, _, value)| (name.replace(' ', "_"), json!(median(runs.iter().filter_map(value)))))
         .collect();
@@ -160,7 +173,7 @@ mod tests {
         assert_eq!(median([3.0, 1.0, 2.0].into_iter()), Some(2.0));
         assert_eq!(median([4.0, 1.0].into_iter()), Some(2.5));
         assert_eq!(median(std::iter::empty()), None);
-        let table = render(&[run(2.0), run(9.0), run(3.0)]);
+        let table = render(ROWS, &[run(2.0), run(9.0), run(3.0)]);
         let ratio = table.lines().find(|line| line.starts_with("CPU ratio, at once")).unwrap();
         assert_eq!(
             ratio.split_whitespace().collect::<Vec<_>>(),
