@@ -14,7 +14,7 @@ pub mod ids;
 pub mod lifecycle;
 pub mod membership;
 pub mod policy;
-//pub mod postgres;
+pub mod postgres;
 mod secret;
 pub mod shutdown;
 pub mod sweep;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use proto::OwnerId;
-use store::{Member, MemberKind, OpenError, PostgresConfig, PostgresStore, Rules};
+use store::{Member, MemberKind, PostgresConfig, PostgresStore, Rules};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
@@ -44,7 +44,10 @@ impl DatabaseArgs {
     ) -> anyhow::Result<(Arc<PostgresStore>, Member)> {
         let url = secret::read("database", self.database.as_deref(), self.database_file.as_deref())?;
         let url = url.context("--database is missing: where is the store? (also DOVETAIL_DATABASE, --database-file, DOVETAIL_DATABASE_FILE)")?;
-        ensure!(!url.starts_with("sqlite:"), "--database: SQLite serves one process alone; that is standalone");
+        ensure!(
+            !url.starts_with("sqlite:"),
+            "--database: SQLite serves one process alone; that is standalone"
+        );
         ensure!(
             url.starts_with("postgres://") || url.starts_with("postgresql://"),
             "--database: the address must begin with postgres://"
@@ -56,7 +59,7 @@ impl DatabaseArgs {
         loop {
             match PostgresStore::open(&config, rules.clone()).await {
                 Ok(store) => return Ok((Arc::new(store), member)),
-                Err(error) if is_transient(&error) && Instant::now() < deadline => {
+                Err(error) if error.is_transient() && Instant::now() < deadline => {
                     let wait = backoff.next_wait();
                     tracing::warn!(error = &error as &dyn std::error::Error, ?wait, "waiting for Postgres");
                     tokio::time::sleep(wait).await;
@@ -65,9 +68,4 @@ impl DatabaseArgs {
             }
         }
     }
-}
-
-/// Whether waiting may help.
-fn is_transient(error: &OpenError) -> bool {
-    matches!(error, OpenError::Unavailable(_))
 }

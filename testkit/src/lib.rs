@@ -6,7 +6,7 @@
 
 mod account;
 mod binaries;
-mod http;
+pub mod http;
 mod keeper;
 mod lasting;
 pub mod packages;
@@ -25,7 +25,6 @@ mod stack;
 mod wait;
 
 pub use binaries::{Binaries, binaries};
-pub use http::{get, metric_sum};
 pub use lasting::find_programs;
 pub use place::Place;
 pub use ports::{free_port, is_free};

@@ -49,7 +49,7 @@ impl Postgres {
         let folder = place.folder("postgres")?;
         let data = folder.join("data");
         let account = Account::for_postgres()?;
-        if !data.join("PG_VERSION").exists() {
+        if !data.exists() {
             init(&programs, &data, account)?;
         }
         let server = server_command(&programs, &data, port, account);
@@ -88,22 +88,34 @@ impl Postgres {
         Ok(self.url_of(&name))
     }
 
-    /// Makes a database of exactly this name.
+    /// Makes a database of exactly this name, unless there is one.
     ///
     /// # Errors
-    /// When there is one, or the server cannot be asked.
-    pub async fn create_database(&self, name: &str) -> anyhow::Result<()> {
-        let port = self.port.to_string();
-        let mut command = client_command(&self.programs.join("createdb"));
-        command.args(["--host=127.0.0.1", "--port", &port, "--username", USER, "--template=template0", name]);
-        let created =
-            tokio::process::Command::from(command).output().await.context("cannot start createdb")?;
-        ensure!(
-            created.status.success(),
-            "createdb: {}",
-            String::from_utf8_lossy(&created.stderr).trim_end()
-        );
-        Ok(())
+    /// When the server cannot be asked.
+    pub async fn ensure_database(&self, name: &str) -> anyhow::Result<()> {
+        let list = ["--no-psqlrc", "--list", "--tuples-only", "--no-align", "--dbname=postgres"];
+        let known = self.ask("psql", &list).await?;
+        if known.lines().any(|line| line.split('|').next() == Some(name)) {
+            return Ok(());
+        }
+        self.create_database(name).await
+    }
+
+    async fn create_database(&self, name: &str) -> anyhow::Result<()> {
+        self.ask("createdb", &["--template=template0", name]).await.map(drop)
+    }
+
+    /// What one of Postgres's own clients says.
+    async fn ask(&self, program: &str, arguments: &[&str]) -> anyhow::Result<String> {
+        let mut command = Command::new(self.programs.join(program));
+        command.env_clear().env("PATH", packages::PATH).stdin(Stdio::null());
+        command
+            .args(["--host=127.0.0.1", "--username", USER, "--port", &self.port.to_string()])
+            .args(arguments);
+        let asked = tokio::process::Command::from(command).output().await;
+        let asked = asked.with_context(|| format!("cannot start {program}"))?;
+        ensure!(asked.status.success(), "{program}: {}", String::from_utf8_lossy(&asked.stderr).trim_end());
+        Ok(String::from_utf8_lossy(&asked.stdout).into_owned())
     }
 
     /// Kills it: the server at once, and with it every connection. What was committed is on disk.
@@ -179,8 +191,12 @@ impl Postgres {
     }
 }
 
-/// Makes an empty data folder.
-fn init(programs: &Path, data: &Path, account: Option<Account>) -> anyhow::Result<()> {
+/// Makes a data folder without databases of ours. It gets its name when it is whole.
+fn init(programs: &Path, whole: &Path, account: Option<Account>) -> anyhow::Result<()> {
+    let data = &whole.with_extension("new");
+    if data.exists() {
+        fs::remove_dir_all(data).with_context(|| format!("cannot remove {}", data.display()))?;
+    }
     fs::create_dir_all(data).with_context(|| format!("cannot make {}", data.display()))?;
     if let Some(account) = account {
         account.own(data)?;
@@ -191,7 +207,7 @@ fn init(programs: &Path, data: &Path, account: Option<Account>) -> anyhow::Resul
     command.arg(format!("--username={USER}")).arg("--pgdata").arg(data);
     let made = command.stdin(Stdio::null()).output().context("cannot start initdb")?;
     ensure!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr).trim_end());
-    Ok(())
+    fs::rename(data, whole).with_context(|| format!("cannot make {}", whole.display()))
 }
 
 fn server_command(programs: &Path, data: &Path, port: u16, account: Option<Account>) -> Command {
@@ -221,12 +237,6 @@ fn command_as(account: Option<Account>, program: &Path, data: &Path) -> Command 
     };
     // The folder we are in may be one that the account cannot enter.
     command.env_clear().env("PATH", packages::PATH).current_dir("/");
-    command
-}
-
-fn client_command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear().env("PATH", packages::PATH).stdin(Stdio::null());
     command
 }
 

@@ -83,6 +83,12 @@ impl ServerProcess {
         &self.name
     }
 
+    /// Where its admin port is, on 127.0.0.1.
+    #[must_use]
+    pub fn admin_port(&self) -> u16 {
+        self.admin_port
+    }
+
     /// What `/metrics` says.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
-//! Development commands: `cargo xtask test`, `cargo xtask load`.
+//! Development commands: `cargo xtask test`, `load`, `up`, `scale` and `down`.
 //!
-//! One module a command. A command starts only processes of its own and ends them by their id, also when it fails.
+//! A command starts only processes of its own and ends them by their id, also when it fails; only those of `up` and `scale`
+//! are left running, for `down` to end.
 #![allow(clippy::print_stdout, reason = "these commands talk to the person who runs them")]
 
 mod cargo;
 mod load;
+mod stack;
 mod test;
 
 use std::process::ExitCode;
@@ -32,6 +34,32 @@ enum Command {
     ///
     /// Exit code: 0 when nothing happened that never may, 1 otherwise (it is named), 2 when it could not be measured.
     Load(load::Args),
+    /// Start the whole cluster on this machine and leave it running
+    ///
+    /// Three RabbitMQ nodes, Postgres and Redis, then release builds of the servers, all on loopback, with data and logs in
+    /// target/stack. Waits until every server is ready and every shard has an owner. Where everything is, target/stack/stack.env
+    /// says, in lines that a shell reads: MAIN_URLS, MAIN_ADMIN_URLS, MATCHING_ADMIN_URLS, AMQP_URLS, DATABASE_URL, REDIS_URL,
+    /// RABBITMQ_METRICS_URLS; lists are comma-separated.
+    ///
+    /// May be run again: starts only what is missing, and never stops a server. Debian packages that are missing
+    /// (postgresql, rabbitmq-server, redis-server) are installed when this runs as root, without starting their services;
+    /// else the line to run is printed. A service of the machine itself is never touched.
+    ///
+    /// Exit code: 0 when all runs, 2 otherwise.
+    Up(stack::UpArgs),
+    /// Start more servers of a running stack, or drain some
+    ///
+    /// Those with the highest numbers are asked to stop (SIGTERM) and waited for. Waits until every shard has an owner and the
+    /// shares are fair, and rewrites target/stack/stack.env.
+    ///
+    /// Exit code: 0 when as many run, 2 otherwise.
+    Scale(stack::ScaleArgs),
+    /// End exactly what `up` and `scale` started
+    ///
+    /// Servers first, then the services, each asked to stop and killed if it does not. Data stays for the next `up`.
+    ///
+    /// Exit code: 0 when nothing of the stack runs any more, 2 otherwise.
+    Down(stack::DownArgs),
 }
 
 /// How a command that could be carried out ended.
@@ -45,6 +73,9 @@ fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Test(args) => test::run(&args),
         Command::Load(args) => load::run(&args),
+        Command::Up(args) => stack::up(&args),
+        Command::Scale(args) => stack::scale(&args),
+        Command::Down(args) => stack::down(&args),
     };
     match done {
         Ok(Verdict::Good) => ExitCode::SUCCESS,

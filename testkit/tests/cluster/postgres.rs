@@ -1,0 +1,35 @@
+//! Postgres is the truth: without it nothing is accepted, and nothing that was accepted is lost.
+
+use std::time::Duration;
+
+use testkit::until;
+
+use crate::ledger::Load;
+use crate::phone::Phone;
+use crate::world::Cluster;
+
+#[tokio::test]
+async fn it_is_killed_under_load_and_comes_back() {
+    let cluster = Cluster::start(2, 2).await;
+    let playing = cluster.play(Load { users: 1_500, seconds: 20 }).await;
+    cluster.until_waiting(1).await;
+    cluster.stack.postgres.kill().await.unwrap();
+    let ana = Phone { user: "ana", port: cluster.mains[0].port };
+    let refused = ana.press_match("kr.nowhere", &["nothing that others like"]).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.head.contains("\r\nretry-after:"), "{refused:?}");
+    let not_ready =
+        async || Ok(testkit::http::get(cluster.mains[0].process.admin_port(), "/ready").await?.0 == 503);
+    until("it is not ready", Duration::from_secs(10), not_ready).await.unwrap();
+    cluster.stack.postgres.restart().await.unwrap();
+    for main in &cluster.mains {
+        main.process.until_ready(Duration::from_secs(10)).await.unwrap();
+    }
+    let ledger = playing.ledger().await;
+    ledger.balance(&cluster).await;
+    ledger.matched_at_least(0.95);
+    println!("refused while it was away: {}", ledger.report.rejected);
+    let accepted = ana.press_match("kr.nowhere", &["nothing that others like"]).await;
+    assert_eq!(accepted.status, 201, "{accepted:?}");
+    cluster.stop().await;
+}
