@@ -18,12 +18,19 @@ const OLDEST_POSTGRES: u32 = 15;
 /// Where a service's programs find others; they get nothing else of our environment.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Each package that is needed, and where its programs are.
+const PACKAGES: [(&str, Find); 3] =
+    [("postgresql", find_postgres), ("rabbitmq-server", find_rabbitmq), ("redis-server", find_redis)];
+
+/// Looks for what a package brings; `None` when it is not installed.
+type Find = fn() -> Option<PathBuf>;
+
 /// The folder of Postgres's programs, installed first when it is missing.
 ///
 /// # Errors
 /// When it is missing and cannot be installed; the error says what to run.
 pub fn postgres() -> anyhow::Result<PathBuf> {
-    find_or_install("postgresql", || find_postgres(Path::new("/usr/lib/postgresql")))
+    find_or_install(find_postgres)
 }
 
 /// `redis-server`, installed first when it is missing.
@@ -31,7 +38,7 @@ pub fn postgres() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// When it is missing and cannot be installed; the error says what to run.
 pub fn redis() -> anyhow::Result<PathBuf> {
-    find_or_install("redis-server", || find_program("redis-server"))
+    find_or_install(find_redis)
 }
 
 /// RabbitMQ's own start script, not the one for the whole machine that Debian puts before it; installed first when it is
@@ -40,7 +47,7 @@ pub fn redis() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// When it is missing and cannot be installed; the error says what to run.
 pub fn rabbitmq() -> anyhow::Result<PathBuf> {
-    find_or_install("rabbitmq-server", || find_rabbitmq(Path::new("/usr/lib/rabbitmq/lib")))
+    find_or_install(find_rabbitmq)
 }
 
 /// A program that comes with Erlang. RabbitMQ must have been asked for before.
@@ -49,36 +56,37 @@ pub(crate) fn of_erlang(name: &str) -> anyhow::Result<PathBuf> {
     found.filter(|program| program.exists()).with_context(|| format!("Erlang is there without its {name}"))
 }
 
-/// Looks for a program, and installs its package when it is not there.
-fn find_or_install(package: &str, find: impl Fn() -> Option<PathBuf>) -> anyhow::Result<PathBuf> {
+fn find_or_install(find: Find) -> anyhow::Result<PathBuf> {
     if let Some(found) = find() {
         return Ok(found);
     }
-    install(package, &find)?;
-    find().with_context(|| {
-        format!("the package {package} was installed, but its programs are not where Debian's are")
-    })
+    install_missing()?;
+    find().context("the package was installed, but its programs are not where Debian's are")
 }
 
-/// Several tests may find it missing at the same moment: one installs it, the others wait.
-fn install(package: &str, find: &impl Fn() -> Option<PathBuf>) -> anyhow::Result<()> {
-    let by_hand = format!("apt-get update && apt-get install -y --no-install-recommends {package}");
-    if !is_root() || !Path::new("/usr/bin/apt-get").exists() {
-        bail!("{package} is not installed; as root, run: {by_hand}");
-    }
+/// Installs all that is missing at once: who needs one of them soon needs the others.
+fn install_missing() -> anyhow::Result<()> {
+    // Several tests may come here at the same moment: one installs, the others wait.
     let lock = std::env::temp_dir().join("dovetail-packages.lock");
     let lock = File::create(&lock).with_context(|| format!("cannot write {}", lock.display()))?;
     lock.lock()?;
-    if find().is_some() {
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, find)| find().is_none()).map(|(package, _)| *package).collect();
+    if missing.is_empty() {
         return Ok(());
     }
-    say(&format!("installs the package {package}, which takes a minute"));
-    let installing =
-        Command::new("/bin/sh").args(["-c", INSTALL, "packages", package]).stdin(Stdio::null()).output();
-    let installed = installing.context("cannot start /bin/sh")?;
+    let names = missing.join(" ");
+    let by_hand = format!("apt-get update && apt-get install -y --no-install-recommends {names}");
+    if !is_root() || !Path::new("/usr/bin/apt-get").exists() {
+        bail!("not installed: {names}; as root, run: {by_hand}");
+    }
+    say(&format!("installs Debian packages, which takes a minute or two: {names}"));
+    let mut installing = Command::new("/bin/sh");
+    installing.args(["-c", INSTALL, "packages"]).args(&missing).stdin(Stdio::null());
+    let installed = installing.output().context("cannot start /bin/sh")?;
     ensure!(
         installed.status.success(),
-        "cannot install {package} ({by_hand}):\n{}{}",
+        "cannot install {names} ({by_hand}):\n{}{}",
         String::from_utf8_lossy(&installed.stdout),
         String::from_utf8_lossy(&installed.stderr)
     );
@@ -91,18 +99,24 @@ fn say(what: &str) {
     let _ = writeln!(std::io::stderr(), "testkit: {what}");
 }
 
-/// The newest Postgres below a folder.
-fn find_postgres(below: &Path) -> Option<PathBuf> {
+/// The newest version's folder.
+fn find_postgres() -> Option<PathBuf> {
+    let below = Path::new("/usr/lib/postgresql");
     let versions =
         fs::read_dir(below).ok()?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let has_programs = |version: &u32| below.join(version.to_string()).join("bin/postgres").exists();
-    let newest = versions.filter(|version| *version >= OLDEST_POSTGRES).filter(has_programs).max()?;
-    Some(below.join(newest.to_string()).join("bin"))
+    let folder = |version: u32| below.join(version.to_string()).join("bin");
+    let usable =
+        versions.filter(|version| *version >= OLDEST_POSTGRES && folder(*version).join("postgres").exists());
+    usable.max().map(folder)
 }
 
-fn find_rabbitmq(below: &Path) -> Option<PathBuf> {
-    let versions = fs::read_dir(below).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+fn find_rabbitmq() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/rabbitmq/lib").ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     versions.map(|version| version.join("sbin/rabbitmq-server")).find(|script| script.exists())
+}
+
+fn find_redis() -> Option<PathBuf> {
+    find_program("redis-server")
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {
