@@ -222,3 +222,25 @@ impl OpenError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_postgres_says_is_told_apart() {
+        // Deadlock, lock and statement timeout, serialization, start, no room, no connection, an abandoned transaction.
+        for code in ["40P01", "55P03", "57014", "40001", "57P03", "53100", "53300", "25P03", "25006"] {
+            assert!(matches!(postgres_answer(code, None), Answer::TryAgain), "{code}");
+        }
+        for code in ["57P01", "57P02"] {
+            assert!(matches!(postgres_answer(code, None), Answer::Unknown), "{code}");
+        }
+        // Unique, check and not-null violations, a NUL, too large for an index, no such column.
+        for code in ["23505", "23514", "23502", "22021", "54000", "42703"] {
+            assert!(matches!(postgres_answer(code, None), Answer::Lasting), "{code}");
+        }
+        assert!(matches!(postgres_answer("23505", Some("matches_pkey")), Answer::Lasting));
+        assert!(matches!(postgres_answer("23505", Some(KEYS)), Answer::TryAgain));
+    }
+}
