@@ -207,22 +207,6 @@ pub enum OpenError {
     Database(#[from] sqlx::Error),
 }
 
-impl OpenError {
-    /// Whether waiting may help: nobody answers at the address yet, or whoever does is still starting.
-    pub fn is_transient(&self) -> bool {
-        let (Self::Database(error) | Self::Migrate(sqlx::migrate::MigrateError::Execute(error))) = self
-        else {
-            return false;
-        };
-        match error {
-            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
-            // Shutting down or starting: https://www.postgresql.org/docs/current/errcodes-appendix.html, class 57P.
-            sqlx::Error::Database(refused) => refused.code().is_some_and(|code| code.starts_with("57P")),
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
