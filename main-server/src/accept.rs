@@ -17,7 +17,9 @@ use crate::problem::Refusal;
 use crate::waiters::Waiters;
 
 /// The most requests that wait for the commit in flight. At the bound callers are refused before a ticket exists.
-const BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(10) };
+const QUEUE: usize = 16_384;
+/// The most tickets in one commit.
+const BATCH: usize = 1_000;
 /// How often a batch is tried while the store is away, first try included.
 const TRIES: u32 = 4;
 /// Waits between tries: together well below what a phone waits for an answer.
@@ -59,8 +61,10 @@ pub(crate) fn start(
     hints: HintSender,
     admission: Arc<Admission>,
     waiters: Arc<Waiters>,
+    pace: Duration,
 ) -> Acceptor {
-    let group = GroupCommit::start(tasks, "accept", BOUNDS, move |batch: Arc<[NewTicket]>| {
+    let bounds = Bounds { queue: QUEUE, batch: BATCH, pace };
+    let group = GroupCommit::start(tasks, "accept", bounds, move |batch: Arc<[NewTicket]>| {
         let (store, hints) = (Arc::clone(&store), hints.clone());
         let (admission, waiters) = (Arc::clone(&admission), Arc::clone(&waiters));
         async move {

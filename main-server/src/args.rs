@@ -7,6 +7,7 @@ use std::time::Duration;
 use main_server::AuthArgs;
 use service::amqp::AmqpArgs;
 use service::postgres::DatabaseArgs;
+use service::runtime::RuntimeArgs;
 use service::telemetry::LogArgs;
 use service::wakeups::RedisArgs;
 
@@ -38,6 +39,8 @@ pub(crate) struct Args {
     /// How long /ready fails before the API closes, so that a load balancer looks elsewhere first
     #[arg(long, env = "DOVETAIL_DRAIN_DELAY", default_value = "0s", value_parser = humantime::parse_duration, value_name = "TIME")]
     pub(crate) drain_delay: Duration,
+    #[command(flatten)]
+    pub(crate) runtime: RuntimeArgs,
     /// Print the default policy file, every setting explained, and end
     #[arg(long)]
     pub(crate) print_policy: bool,

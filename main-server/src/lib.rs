@@ -20,6 +20,7 @@ mod tickets;
 mod waiters;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -50,6 +51,8 @@ pub struct Deps {
     pub settled: mpsc::Sender<Vec<TicketId>>,
     /// The most tickets that wait in one shard.
     pub pool_bound: usize,
+    /// The least time between two commits of new tickets ([`service::group_commit`]). After a silence one is made at once.
+    pub accept_pace: Duration,
 }
 
 /// What every handler shares.
@@ -69,12 +72,18 @@ struct Api {
 ///
 /// `closing` is cancelled when the server stops serving, before `tasks` are told to stop.
 pub fn start(tasks: &Tasks, deps: Deps, closing: CancellationToken) -> Router {
-    let Deps { store, auth, hints, wakeups, settled, pool_bound } = deps;
+    let Deps { store, auth, hints, wakeups, settled, pool_bound, accept_pace } = deps;
     let admission = Arc::new(admission::Admission::new(store.rules().shard_count, pool_bound));
     let hints = accept::HintSender::new(hints);
     let waiters = waiters::start(tasks, Arc::clone(&store), wakeups);
-    let acceptor =
-        accept::start(tasks, Arc::clone(&store), hints.clone(), Arc::clone(&admission), Arc::clone(&waiters));
+    let acceptor = accept::start(
+        tasks,
+        Arc::clone(&store),
+        hints.clone(),
+        Arc::clone(&admission),
+        Arc::clone(&waiters),
+        accept_pace,
+    );
     tasks.spawn_endless("admission", admission::keep(Arc::clone(&admission), Arc::clone(&store)));
     router(Arc::new(Api { store, auth, acceptor, admission, waiters, settled, hints, closing }))
 }

@@ -5,6 +5,7 @@ mod process;
 
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser as _;
 
 use crate::args::Args;
@@ -26,6 +27,6 @@ fn main() -> ExitCode {
 
 fn start(args: &Args) -> anyhow::Result<ExitCode> {
     service::telemetry::start_logging(&args.log)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = args.runtime.start().context("cannot start threads")?;
     runtime.block_on(process::run(args))
 }

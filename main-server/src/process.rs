@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use main_server::{AuthMode, Deps, WAKEUP_QUEUE, relay_hints};
@@ -19,6 +20,9 @@ use crate::args::Args;
 
 /// The most hints that wait to be gathered by shard.
 const HINT_QUEUE: usize = 4_096;
+
+/// The least time between two commits of new tickets. Every server makes its own, and each wakes several processes.
+const ACCEPT_PACE: Duration = Duration::from_millis(20);
 
 pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.print_policy {
@@ -68,6 +72,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         wakeups: word_received,
         settled: settled.clone(),
         pool_bound: policy.pool_bound,
+        accept_pace: ACCEPT_PACE,
     };
     let router = main_server::start(&working, api, serving.stop_token());
     let sweep_store = Arc::clone(&store);

@@ -13,17 +13,19 @@ use service::group_commit::{Bounds, GroupCommit};
 use service::lifecycle::Tasks;
 use store::{OwnedTicket, Store};
 use tokio::sync::{mpsc, watch};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::fresh::Fresh;
 use crate::problem::Refusal;
 
 /// Reads of ticket state share queries.
-const READ_BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(10) };
+const READ_BOUNDS: Bounds = Bounds { queue: 16_384, batch: 1_000, pace: Duration::from_millis(20) };
 /// The most tickets in one query of the reader.
 const READ_BATCH: usize = 1_000;
 /// How often all tickets with a waiter are read.
 const POLL_EVERY: Duration = Duration::from_secs(1);
+/// The least time between the beginnings of two looks because of word. After a longer silence one begins at once.
+const LOOK_PACE: Duration = Duration::from_millis(40);
 /// The most batches of word that one look takes together.
 const WORD_BATCH: usize = 256;
 
@@ -173,12 +175,14 @@ impl Waiters {
 async fn tell(waiters: Arc<Waiters>, store: Arc<dyn Store>, mut word: mpsc::Receiver<Vec<TicketId>>) {
     let mut batches = Vec::new();
     while word.recv_many(&mut batches, WORD_BATCH).await > 0 {
+        let round = Instant::now();
         let ids: Vec<TicketId> = batches.drain(..).flatten().collect();
         // In this order: a phone that comes in between reads the store.
         waiters.fresh.forget(&ids);
         let ids = waiters.those_waited_for(&ids);
         if !ids.is_empty() {
             waiters.look(&*store, &ids, "word").await;
+            tokio::time::sleep_until(round + LOOK_PACE).await;
         }
     }
     // Whoever settles has gone; the poll goes on.

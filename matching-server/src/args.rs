@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use service::amqp::AmqpArgs;
 use service::postgres::DatabaseArgs;
+use service::runtime::RuntimeArgs;
 use service::telemetry::LogArgs;
 use service::wakeups::RedisArgs;
 
@@ -32,6 +33,8 @@ pub(crate) struct Args {
     /// How long /ready fails before the shards are given back
     #[arg(long, env = "DOVETAIL_DRAIN_DELAY", default_value = "0s", value_parser = humantime::parse_duration, value_name = "TIME")]
     pub(crate) drain_delay: Duration,
+    #[command(flatten)]
+    pub(crate) runtime: RuntimeArgs,
     /// Print the default policy file, every setting explained, and end
     #[arg(long)]
     pub(crate) print_policy: bool,

@@ -132,7 +132,7 @@ impl Told {
         if let Some(wakeups) = &self.wakeups
             && wakeups.try_send(settled).is_err()
         {
-            metrics::counter!("dovetail_wakeups_dropped_total").increment(1);
+            metrics::counter!("dovetail_wakeups_dropped_total", "at" => "settler").increment(1);
         }
         if let Some(made) = &self.made {
             let _ = made.try_send(matches);

@@ -91,3 +91,42 @@ pub async fn keep_metrics(metrics: PrometheusHandle) {
         metrics.run_upkeep();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use http_body_util::BodyExt as _;
+    use metrics_exporter_prometheus::PrometheusBuilder;
+    use store::{SqliteLocation, SqliteStore};
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::policy::MatchPolicy;
+
+    async fn ready(admin: &Admin) -> (StatusCode, Value) {
+        let request = Request::get("/ready").body(Body::empty()).unwrap();
+        let response = admin.clone().router().oneshot(request).await.unwrap();
+        let (status, body) = (response.status(), response.into_body().collect().await.unwrap().to_bytes());
+        (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_lost_broker_is_detail_and_no_reason_to_refuse_people() {
+        let rules = MatchPolicy::load_or_default(None).unwrap().rules();
+        let store = SqliteStore::open(&SqliteLocation::Memory, rules).await.unwrap();
+        let (broker, redis) = (Health::new("amqp-publish"), Health::new("redis-tell"));
+        let metrics = PrometheusBuilder::new().build_recorder().handle();
+        let admin =
+            Admin::new(Arc::new(store), metrics).with_dependencies(vec![broker.clone(), redis.clone()]);
+        broker.set_up();
+        redis.set_up();
+        broker.set_away("connection refused");
+        let (status, detail) = ready(&admin).await;
+        assert_eq!(status, StatusCode::OK);
+        let states = json!({ "amqp-publish": "away for 0 s: connection refused", "redis-tell": "ok" });
+        assert_eq!(detail["dependencies"], states);
+        admin.start_draining();
+        assert_eq!(ready(&admin).await.0, StatusCode::SERVICE_UNAVAILABLE);
+    }
+}

@@ -15,6 +15,7 @@ pub mod lifecycle;
 pub mod membership;
 pub mod policy;
 pub mod postgres;
+pub mod runtime;
 mod secret;
 pub mod shutdown;
 pub mod sweep;

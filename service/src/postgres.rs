@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use proto::OwnerId;
-use store::{Member, MemberKind, PostgresConfig, PostgresStore, Rules};
+use store::{Member, MemberKind, OpenError, PostgresConfig, PostgresStore, Rules};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
@@ -59,7 +59,7 @@ impl DatabaseArgs {
         loop {
             match PostgresStore::open(&config, rules.clone()).await {
                 Ok(store) => return Ok((Arc::new(store), member)),
-                Err(error) if error.is_transient() && Instant::now() < deadline => {
+                Err(error @ OpenError::Unavailable(_)) if Instant::now() < deadline => {
                     let wait = backoff.next_wait();
                     tracing::warn!(error = &error as &dyn std::error::Error, ?wait, "waiting for Postgres");
                     tokio::time::sleep(wait).await;

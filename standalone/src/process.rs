@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use main_server::AuthMode;
@@ -16,6 +17,9 @@ use tokio::sync::mpsc;
 
 use crate::args::Args;
 use crate::banner;
+
+/// The least time between two commits of new tickets. SQLite is in this process: a commit is cheap, a phone's wait is not.
+const ACCEPT_PACE: Duration = Duration::from_millis(10);
 
 pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.print_policy {
@@ -55,6 +59,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
         wakeups: wakeups_received,
         settled: wakeups.clone(),
         pool_bound: policy.pool_bound,
+        accept_pace: ACCEPT_PACE,
     };
     let router = main_server::start(&working, api, serving.stop_token());
     let sweep_store = Arc::clone(&store);

@@ -207,18 +207,24 @@ pub enum OpenError {
     Database(#[from] sqlx::Error),
 }
 
-impl OpenError {
-    /// Whether waiting may help: nobody answers at the address yet, or whoever does is still starting.
-    pub fn is_transient(&self) -> bool {
-        let (Self::Database(error) | Self::Migrate(sqlx::migrate::MigrateError::Execute(error))) = self
-        else {
-            return false;
-        };
-        match error {
-            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
-            // Shutting down or starting: https://www.postgresql.org/docs/current/errcodes-appendix.html, class 57P.
-            sqlx::Error::Database(refused) => refused.code().is_some_and(|code| code.starts_with("57P")),
-            _ => false,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_postgres_says_is_told_apart() {
+        // Deadlock, lock and statement timeout, serialization, start, no room, no connection, an abandoned transaction.
+        for code in ["40P01", "55P03", "57014", "40001", "57P03", "53100", "53300", "25P03", "25006"] {
+            assert!(matches!(postgres_answer(code, None), Answer::TryAgain), "{code}");
         }
+        for code in ["57P01", "57P02"] {
+            assert!(matches!(postgres_answer(code, None), Answer::Unknown), "{code}");
+        }
+        // Unique, check and not-null violations, a NUL, too large for an index, no such column.
+        for code in ["23505", "23514", "23502", "22021", "54000", "42703"] {
+            assert!(matches!(postgres_answer(code, None), Answer::Lasting), "{code}");
+        }
+        assert!(matches!(postgres_answer("23505", Some("matches_pkey")), Answer::Lasting));
+        assert!(matches!(postgres_answer("23505", Some(KEYS)), Answer::TryAgain));
     }
 }

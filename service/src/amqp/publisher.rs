@@ -54,7 +54,7 @@ impl Outgoing {
     }
 }
 
-/// Why a message was not published. But for `Unroutable` and `Refused` it may have been all the same.
+/// Why a message does not count as published. After `Blocked`, `Unconfirmed` and `Broken` it may arrive all the same.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
     /// No node can be had. Said at once, not after a wait.
@@ -69,7 +69,7 @@ pub enum PublishError {
     /// There was no confirm in time.
     #[error("RabbitMQ did not confirm within {} s", CONFIRM_DEADLINE.as_secs())]
     Unconfirmed,
-    /// The queue is full, or could not write.
+    /// The queue is full, or has no leader for the moment.
     #[error("the queue refused the message")]
     Refused,
     /// No queue takes it although one must: the queues are not declared, or named otherwise.

@@ -27,7 +27,7 @@ async fn the_node_that_leads_a_busy_shard_is_killed() {
 #[tokio::test]
 async fn all_of_it_is_stopped_for_twenty_seconds() {
     let cluster = Cluster::start(2, 2).await;
-    cluster.stack.rabbit.kill_all().await.unwrap();
+    cluster.stack.rabbit.stop_all().await.unwrap();
     // Everybody presses and is matched while it is away.
     let ledger = cluster.play(Load { users: 1_500, seconds: 15 }).await.ledger().await;
     ledger.balance_with_all_matched(&cluster).await;

@@ -3,6 +3,7 @@
 //! One stack of services serves all of these; they run one after the other, each with a database and servers of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![allow(clippy::print_stdout, reason = "the seed, and what was measured, beside a test that failed")]
 
 mod broker;
 mod hints;

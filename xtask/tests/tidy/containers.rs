@@ -137,6 +137,20 @@ fn the_proxy_knows_the_servers_ports() {
 }
 
 #[test]
+fn the_proxy_speaks_in_problems_of_the_api() {
+    let (said, page) = (file(PROXY).text.replace('\\', ""), &file("docs/problems.md").text);
+    let (types, titles) = (found(r#""type":"([^"]+)""#, &said), found(r#""title":"([^"]+)""#, &said));
+    assert!(!types.is_empty() && types.len() == titles.len());
+    let is_known = |kind: &str, title: &str| {
+        page.lines().any(|row| row.starts_with(&format!("| `{kind}` |")) && row.contains(title))
+    };
+    let pairs = types.into_iter().zip(titles);
+    let left =
+        pairs.filter(|(kind, title)| !is_known(kind, title)).map(|(kind, title)| format!("{kind}: {title}"));
+    assert_none(&left.collect::<Vec<_>>(), "docs/problems.md does not say so.");
+}
+
+#[test]
 fn the_brokers_nodes_are_the_same_everywhere() {
     let (compose, broker) = (&file(COMPOSE).text, &file(BROKER).text);
     let nodes = found(r"(?m)^cluster_formation\.classic_config\.nodes\.\d+ = rabbit@(\S+)$", broker);
