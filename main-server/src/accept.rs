@@ -11,6 +11,7 @@ use service::group_commit::{Bounds, GroupCommit, NotDone};
 use service::lifecycle::Tasks;
 use store::{Accepted, NewTicket, Store, StoreError};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::admission::Admission;
 use crate::problem::Refusal;
@@ -22,6 +23,9 @@ const QUEUE: usize = 16_384;
 const BATCH: usize = 1_000;
 /// How often a batch is tried while the store is away, first try included.
 const TRIES: u32 = 4;
+/// No try begins later than this after the first one: a phone had better hear soon that it must come again. A store that has
+/// gone takes some seconds to notice, at each try.
+const TRY_FOR: Duration = Duration::from_secs(2);
 /// Waits between tries: together well below what a phone waits for an answer.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(1));
 
@@ -79,6 +83,7 @@ pub(crate) fn start(
 async fn accept_batch(store: &dyn Store, batch: &[NewTicket]) -> Vec<Result<Accepted, Unaccepted>> {
     let mut backoff = RETRY;
     let mut unaccepted = Unaccepted::Unavailable;
+    let began = Instant::now();
     for last in (0..TRIES).rev() {
         match store.accept(batch).await {
             Ok(accepted) => return accepted.into_iter().map(Ok).collect(),
@@ -92,9 +97,10 @@ async fn accept_batch(store: &dyn Store, batch: &[NewTicket]) -> Vec<Result<Acce
                     tries_left = last,
                     "cannot accept"
                 );
-                if last > 0 {
-                    tokio::time::sleep(backoff.next_wait()).await;
+                if last == 0 || began.elapsed() > TRY_FOR {
+                    break;
                 }
+                tokio::time::sleep(backoff.next_wait()).await;
             }
             Err(error) if batch.len() == 1 => {
                 tracing::error!(error = &error as &dyn Error, "a ticket cannot be accepted");

@@ -125,9 +125,11 @@ impl Ledger {
 
     /// Holds that so many were matched of those who would be if nothing stood in between.
     pub fn matched_at_least(&self, share: f64) {
-        let (matched, could) = (self.report.matched, self.could_match);
-        println!("{matched} of {} were matched; {could} in simulated time", self.report.accepted);
-        assert!(matched as f64 >= share * could as f64, "{:#?}", self.report);
+        let Report { matched, accepted, submitted, .. } = self.report;
+        // Who was refused is missed as a partner too.
+        let could = self.could_match as f64 * accepted as f64 / submitted as f64;
+        println!("{matched} of {accepted} were matched; {could:.0} in simulated time");
+        assert!(matched as f64 >= share * could, "{:#?}", self.report);
     }
 
     /// The longest that somebody who was matched waited.

@@ -1,6 +1,6 @@
 //! Postgres is the truth: without it nothing is accepted, and nothing that was accepted is lost.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use testkit::until;
 
@@ -15,9 +15,12 @@ async fn it_is_killed_under_load_and_comes_back() {
     cluster.until_waiting(1).await;
     cluster.stack.postgres.kill().await.unwrap();
     let ana = Phone { user: "ana", port: cluster.mains[0].port };
+    let asked = Instant::now();
     let refused = ana.press_match("kr.nowhere", &["nothing that others like"]).await;
     assert_eq!(refused.status, 503, "{refused:?}");
     assert!(refused.head.contains("\r\nretry-after:"), "{refused:?}");
+    assert!(asked.elapsed() < Duration::from_secs(12), "it hears soon: {:?}", asked.elapsed());
+    println!("refused after {:?}", asked.elapsed());
     let not_ready =
         async || Ok(testkit::http::get(cluster.mains[0].process.admin_port(), "/ready").await?.0 == 503);
     until("it is not ready", Duration::from_secs(10), not_ready).await.unwrap();
