@@ -25,14 +25,14 @@ const HINT_QUEUE: usize = 4_096;
 const ACCEPT_PACE: Duration = Duration::from_millis(20);
 
 pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.print_policy {
+    if args.server.print_policy {
         std::io::stdout().write_all(DEFAULT_POLICY.as_bytes()).context("cannot print the policy")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let policy = MatchPolicy::load_or_default(args.policy.as_deref())?;
+    let policy = MatchPolicy::load_or_default(args.server.policy.as_deref())?;
     let auth = args.auth.authenticator(AuthMode::Jwt)?;
     auth.check_listen(args.listen).map_err(anyhow::Error::msg)?;
-    let (amqp, redis) = (args.amqp.urls()?, args.redis.url()?);
+    let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
     let signals = Signals::listen().context("cannot listen for signals")?;
     let listener = http::bind("--listen", args.listen)?;
     let admin_listener = http::bind("--admin", args.admin)?;
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     let metrics = telemetry::start_metrics()?;
     let owner = ids::new_owner_id();
-    let (postgres, member) = args.database.open(owner, MemberKind::MainServer, policy.rules()).await?;
+    let (postgres, member) = args.server.database.open(owner, MemberKind::MainServer, policy.rules()).await?;
     let (store, members): (Arc<dyn Store>, Arc<dyn Members>) = (postgres.clone(), postgres);
 
     // Two groups: what serves stops first, what works behind it afterwards.
@@ -92,7 +92,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(warning) = warning {
         tracing::warn!("{warning}");
     }
-    let drain_delay = args.drain_delay;
+    let drain_delay = args.server.drain_delay;
     let running = Running { signals, serving: &serving, working: &working, drain_delay };
     Ok(running.to_the_end(&admin, &*store).await)
 }

@@ -1,14 +1,8 @@
 //! What `matching-server` can be told.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
 
-use service::amqp::AmqpArgs;
-use service::postgres::DatabaseArgs;
-use service::runtime::RuntimeArgs;
-use service::telemetry::LogArgs;
-use service::wakeups::RedisArgs;
+use service::settings::ServerArgs;
 
 /// The matching server of Dovetail: pairs the people who wait.
 ///
@@ -22,24 +16,7 @@ pub(crate) struct Args {
     #[arg(long, env = "DOVETAIL_ADMIN", default_value = "127.0.0.1:8082", value_name = "IP:PORT")]
     pub(crate) admin: SocketAddr,
     #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
-    #[command(flatten)]
-    pub(crate) amqp: AmqpArgs,
-    #[command(flatten)]
-    pub(crate) redis: RedisArgs,
-    /// Matching policy, a TOML file, the same for all servers; --print-policy shows the defaults
-    #[arg(long, env = "DOVETAIL_POLICY", value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// How long /ready fails before the shards are given back
-    #[arg(long, env = "DOVETAIL_DRAIN_DELAY", default_value = "0s", value_parser = humantime::parse_duration, value_name = "TIME")]
-    pub(crate) drain_delay: Duration,
-    #[command(flatten)]
-    pub(crate) runtime: RuntimeArgs,
-    /// Print the default policy file, every setting explained, and end
-    #[arg(long)]
-    pub(crate) print_policy: bool,
-    #[command(flatten)]
-    pub(crate) log: LogArgs,
+    pub(crate) server: ServerArgs,
 }
 
 #[cfg(test)]

@@ -17,12 +17,12 @@ use store::{MemberKind, Store};
 use crate::args::Args;
 
 pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.print_policy {
+    if args.server.print_policy {
         std::io::stdout().write_all(DEFAULT_POLICY.as_bytes()).context("cannot print the policy")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let policy = MatchPolicy::load_or_default(args.policy.as_deref())?;
-    let (amqp, redis) = (args.amqp.urls()?, args.redis.url()?);
+    let policy = MatchPolicy::load_or_default(args.server.policy.as_deref())?;
+    let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
     let signals = Signals::listen().context("cannot listen for signals")?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let admin_address = admin_listener.local_addr()?;
@@ -30,7 +30,8 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     let metrics = telemetry::start_metrics()?;
     let owner = ids::new_owner_id();
-    let (postgres, member) = args.database.open(owner, MemberKind::MatchingServer, policy.rules()).await?;
+    let (postgres, member) =
+        args.server.database.open(owner, MemberKind::MatchingServer, policy.rules()).await?;
     let store: Arc<dyn Store> = postgres.clone();
     let clock = Arc::new(StoreClock::new(&*store).await?);
 
@@ -73,7 +74,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !admin_address.ip().is_loopback() {
         tracing::warn!(admin = %admin_address, "the admin port can be reached from other machines; it checks nobody");
     }
-    let drain_delay = args.drain_delay;
+    let drain_delay = args.server.drain_delay;
     let running = Running { signals, serving: &serving, working: &working, drain_delay };
     Ok(running.to_the_end(&admin, &*store).await)
 }

@@ -17,6 +17,7 @@ pub mod policy;
 pub mod postgres;
 pub mod runtime;
 mod secret;
+pub mod settings;
 pub mod shutdown;
 pub mod sweep;
 pub mod telemetry;

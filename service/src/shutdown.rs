@@ -11,6 +11,21 @@ use crate::lifecycle::{Signals, Tasks};
 /// How long requests under way, and then work in flight, may take to finish.
 const STOP_DEADLINE: Duration = Duration::from_secs(10);
 
+/// How a process ends; one that could not start says why on standard error.
+pub fn exit_code(outcome: anyhow::Result<ExitCode>) -> ExitCode {
+    match outcome {
+        Ok(code) => code,
+        #[allow(
+            clippy::print_stderr,
+            reason = "the last word of a process that cannot start, whatever --log says"
+        )]
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// A process that serves.
 #[derive(Debug)]
 pub struct Running<'a> {

@@ -8,22 +8,12 @@ use std::num::NonZero;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use service::shutdown::exit_code;
 
 use crate::args::Args;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    match start(&args) {
-        Ok(code) => code,
-        #[allow(
-            clippy::print_stderr,
-            reason = "the last word of a process that cannot start, whatever --log says"
-        )]
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(start(&Args::parse()))
 }
 
 fn start(args: &Args) -> anyhow::Result<ExitCode> {
