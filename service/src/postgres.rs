@@ -43,7 +43,7 @@ impl DatabaseArgs {
         rules: Rules,
     ) -> anyhow::Result<(Arc<PostgresStore>, Member)> {
         let url = secret::read("database", self.database.as_deref(), self.database_file.as_deref())?;
-        let url = url.context("--database is missing: where is the store? (also DOVETAIL_DATABASE, --database-file, DOVETAIL_DATABASE_FILE)")?;
+        let url = url.context("where is the store? give --database, DOVETAIL_DATABASE, --database-file or DOVETAIL_DATABASE_FILE")?;
         ensure!(
             !url.starts_with("sqlite:"),
             "--database: SQLite serves one process alone; that is standalone"

@@ -35,7 +35,8 @@ impl AmqpArgs {
     /// When none are given, they are given twice, the file cannot be read, or one is not an address.
     pub fn urls(&self) -> anyhow::Result<AmqpUrls> {
         let text = secret::read("amqp", self.amqp.as_deref(), self.amqp_file.as_deref())?;
-        let text = text.context("where is RabbitMQ? give --amqp or --amqp-file")?;
+        let text =
+            text.context("where is RabbitMQ? give --amqp, DOVETAIL_AMQP, --amqp-file or DOVETAIL_AMQP_FILE")?;
         text.parse().context("--amqp")
     }
 }
