@@ -110,7 +110,7 @@ async fn a_bad_policy_names_the_file_and_the_setting() {
         ("min_sharde = 1", "min_sharde"),
         ("[threshold]\nstart = 1.5", "threshold.start"),
         ("[threshold]\nfloor = \"low\"", "floor"),
-        ("[widen]\nmin_labels = 1", "widen.min_labels"),
+        ("[widen]\nmin_labels = 0", "widen.min_labels"),
         ("min_shared = ", "min_shared"),
     ];
     for (policy, setting) in bad {
