@@ -33,7 +33,7 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let auth = args.auth.authenticator(AuthMode::Jwt)?;
     auth.check_listen(args.listen).map_err(anyhow::Error::msg)?;
     let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
-    let signals = Signals::listen().context("cannot listen for signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     let listener = http::bind("--listen", args.listen)?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let (listen, admin_address) = (listener.local_addr()?, admin_listener.local_addr()?);
@@ -41,7 +41,9 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     let metrics = telemetry::start_metrics()?;
     let owner = ids::new_owner_id();
-    let (postgres, member) = args.server.database.open(owner, MemberKind::MainServer, policy.rules()).await?;
+    let opening = args.server.database.open(owner, MemberKind::MainServer, policy.rules());
+    let Some(opened) = signals.unless_one_comes(opening).await else { return Ok(ExitCode::SUCCESS) };
+    let (postgres, member) = opened?;
     let (store, members): (Arc<dyn Store>, Arc<dyn Members>) = (postgres.clone(), postgres);
 
     // Two groups: what serves stops first, what works behind it afterwards.
