@@ -7,6 +7,7 @@ mod orphans;
 mod postgres;
 mod rabbit;
 mod redis;
+mod rules;
 
 use std::time::Duration;
 
