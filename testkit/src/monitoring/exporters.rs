@@ -53,7 +53,7 @@ fn processes(place: &Place, port: u16, stack: &Stack, programs: &Path) -> anyhow
     command.arg(format!("-web.listen-address=127.0.0.1:{port}")).arg("-config.path").arg(&path);
     // A process begins under the name of the one that started it, and would keep that.
     command.args(["-recheck", "-threads=false"]);
-    // Reading every process's memory map each second would cost a fifth of a processor.
+    // Nobody asks for what is in a process's memory map, and reading it each second is work.
     command.arg("-gather-smaps=false");
     command.env("PATH", packages::PATH).current_dir(&folder);
     Program::new(NAME, &command, place, &folder, Signal::KILL)
