@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
+mod monitoring;
 mod orphans;
 mod postgres;
 mod rabbit;
 mod redis;
+mod rules;
 
 use std::time::Duration;
 

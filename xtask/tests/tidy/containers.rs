@@ -55,7 +55,7 @@ fn parts<'t>(pattern: &str, text: &'t str) -> Vec<(&'t str, String)> {
 /// Images that are not fixed to one version; ours have the version of the workspace.
 fn unpinned(text: &str, version: &str) -> Vec<String> {
     let stages: BTreeSet<&str> = found(r"(?m)^FROM \S+ AS (\S+)$", text).into_iter().collect();
-    let pinned = Regex::new(r"^[a-z/]+:\d+\.\d+[\w.-]*$").expect("a regular expression");
+    let pinned = Regex::new(r"^[a-z0-9/_-]+:v?\d+\.\d+[\w.-]*$").expect("a regular expression");
     let is_good = |image: &&str| match image.strip_prefix("dovetail/") {
         Some(ours) => ours.ends_with(&format!(":{version}")),
         None => pinned.is_match(image) || stages.contains(image),

@@ -3,6 +3,7 @@
 //! A rule is a function from texts to problems; its test runs it over the tree, and a second one shows that it can fail.
 
 mod containers;
+mod dashboards;
 mod documents;
 mod layers;
 mod manifests;

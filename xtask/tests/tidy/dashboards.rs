@@ -1,0 +1,86 @@
+//! The dashboards' files: every panel has its place, a unit, a description, and the data source by its uid.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::assert_none;
+use crate::repository::text_files;
+
+/// The data source of `grafana/provisioning/datasources/prometheus.yml`.
+const SOURCE: &str = "dovetail-prometheus";
+
+fn dashboards() -> Vec<(&'static str, Value)> {
+    let files = text_files().iter().filter(|file| file.path.starts_with("grafana/dashboards/"));
+    let read = |text: &str| serde_json::from_str(text).expect("a dashboard is JSON");
+    files.map(|file| (file.path.as_str(), read(&file.text))).collect()
+}
+
+/// Left, top, right and bottom of a panel.
+fn place(panel: &Value) -> Option<[u64; 4]> {
+    let number = |name: &str| panel["gridPos"][name].as_u64();
+    let (x, y, w, h) = (number("x")?, number("y")?, number("w")?, number("h")?);
+    Some([x, y, x + w, y + h])
+}
+
+fn problems(board: &Value) -> Vec<String> {
+    let mut problems = Vec::new();
+    let panels = board["panels"].as_array().expect("panels");
+    let mut ids = BTreeSet::new();
+    for (at, panel) in panels.iter().enumerate() {
+        let title = panel["title"].as_str().unwrap_or("a panel without a title");
+        if !ids.insert(panel["id"].as_u64()) || panel["id"].is_null() {
+            problems.push(format!("{title}: no id of its own"));
+        }
+        let Some([left, top, right, bottom]) = place(panel) else {
+            problems.push(format!("{title}: no place"));
+            continue;
+        };
+        let overlaps = panels[..at]
+            .iter()
+            .filter_map(place)
+            .any(|[l, t, r, b]| left < r && l < right && top < b && t < bottom);
+        if overlaps || right > 24 {
+            problems.push(format!("{title}: lies on another, or outside"));
+        }
+        if panel["type"] == "row" {
+            continue;
+        }
+        if panel["fieldConfig"]["defaults"]["unit"].as_str().is_none_or(str::is_empty) {
+            problems.push(format!("{title}: no unit"));
+        }
+        if !panel["description"].as_str().is_some_and(|text| text.contains("Good: ")) {
+            problems.push(format!("{title}: does not say what good looks like"));
+        }
+        let targets = panel["targets"].as_array().map_or(&[][..], Vec::as_slice);
+        let from_source = targets.iter().chain([panel]).all(|part| part["datasource"]["uid"] == SOURCE);
+        if targets.is_empty() || !from_source {
+            problems.push(format!("{title}: not from the data source"));
+        }
+    }
+    problems
+}
+
+#[test]
+fn every_panel_has_its_place_and_its_words() {
+    let boards = dashboards();
+    let uids: BTreeSet<&str> = boards.iter().filter_map(|(_, board)| board["uid"].as_str()).collect();
+    assert_eq!((uids.len(), boards.len()), (3, 3), "three dashboards, each with a uid of its own");
+    let found: Vec<String> = boards
+        .iter()
+        .flat_map(|(path, board)| {
+            problems(board).into_iter().map(move |problem| format!("{path}: {problem}"))
+        })
+        .collect();
+    assert_none(&found, "Mend the dashboard's JSON.");
+    let source =
+        text_files().iter().find(|file| file.path == "grafana/provisioning/datasources/prometheus.yml");
+    assert!(source.expect("a data source").text.contains(&format!("uid: {SOURCE}\n")));
+}
+
+#[test]
+fn a_bad_panel_is_found() {
+    let bad = json!({ "id": 1, "title": "x", "type": "stat", "gridPos": { "x": 20, "y": 0, "w": 8, "h": 4 },
+        "datasource": { "uid": "other" }, "targets": [], "fieldConfig": { "defaults": { "unit": "" } } });
+    assert_eq!(problems(&json!({ "panels": [bad.clone(), bad] })).len(), 4 + 5);
+}
