@@ -19,8 +19,15 @@ const OLDEST_POSTGRES: u32 = 15;
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Each package that is needed, and where its programs are.
-const PACKAGES: [(&str, Find); 3] =
-    [("postgresql", find_postgres), ("rabbitmq-server", find_rabbitmq), ("redis-server", find_redis)];
+const PACKAGES: [(&str, Find); 7] = [
+    ("postgresql", find_postgres),
+    ("rabbitmq-server", find_rabbitmq),
+    ("redis-server", find_redis),
+    ("prometheus", find_prometheus),
+    ("prometheus-postgres-exporter", || find_program("prometheus-postgres-exporter")),
+    ("prometheus-redis-exporter", || find_program("prometheus-redis-exporter")),
+    ("prometheus-process-exporter", || find_program("prometheus-process-exporter")),
+];
 
 /// Looks for what a package brings; `None` when it is not installed.
 type Find = fn() -> Option<PathBuf>;
@@ -48,6 +55,38 @@ pub fn redis() -> anyhow::Result<PathBuf> {
 /// When it is missing and cannot be installed; the error says what to run.
 pub fn rabbitmq() -> anyhow::Result<PathBuf> {
     find_or_install(find_rabbitmq)
+}
+
+/// `prometheus`, installed first when it is missing.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the error says what to run.
+pub fn prometheus() -> anyhow::Result<PathBuf> {
+    find_or_install(find_prometheus)
+}
+
+/// `promtool`, which comes with Prometheus and checks rules; installed first when it is missing.
+///
+/// # Errors
+/// When it is missing and cannot be installed; the error says what to run.
+pub fn promtool() -> anyhow::Result<PathBuf> {
+    prometheus()?;
+    find_program("promtool").context("Prometheus is there without its promtool")
+}
+
+/// The exporter for Postgres, installed first when it is missing.
+pub(crate) fn postgres_exporter() -> anyhow::Result<PathBuf> {
+    find_or_install(|| find_program("prometheus-postgres-exporter"))
+}
+
+/// The exporter for Redis, installed first when it is missing.
+pub(crate) fn redis_exporter() -> anyhow::Result<PathBuf> {
+    find_or_install(|| find_program("prometheus-redis-exporter"))
+}
+
+/// The exporter for processes, installed first when it is missing.
+pub(crate) fn process_exporter() -> anyhow::Result<PathBuf> {
+    find_or_install(|| find_program("prometheus-process-exporter"))
 }
 
 /// A program that comes with Erlang. RabbitMQ must have been asked for before.
@@ -117,6 +156,10 @@ fn find_rabbitmq() -> Option<PathBuf> {
 
 fn find_redis() -> Option<PathBuf> {
     find_program("redis-server")
+}
+
+fn find_prometheus() -> Option<PathBuf> {
+    find_program("prometheus")
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {

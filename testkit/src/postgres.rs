@@ -66,6 +66,11 @@ impl Postgres {
         self.port
     }
 
+    /// The folder of its data.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
     /// The database that is there from the start.
     #[must_use]
     pub fn url(&self) -> String {

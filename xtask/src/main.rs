@@ -45,13 +45,13 @@ enum Command {
     K6,
     /// Start the whole cluster on this machine and leave it running
     ///
-    /// Three RabbitMQ nodes, Postgres and Redis, then release builds of the servers, all on loopback, with data and logs in
-    /// target/stack. Waits until every server is ready and every shard has an owner. Where everything is, target/stack/stack.env
+    /// Three RabbitMQ nodes, Postgres and Redis, Prometheus, which reads all of it each second, then release builds of the
+    /// servers, all on loopback, with data and logs in target/stack. Waits until every server is ready and every shard has an owner. Where everything is, target/stack/stack.env
     /// says, in lines that a shell reads: MAIN_URLS, MAIN_ADMIN_URLS, MATCHING_ADMIN_URLS, AMQP_URLS, DATABASE_URL, REDIS_URL,
-    /// RABBITMQ_METRICS_URLS; lists are comma-separated.
+    /// RABBITMQ_METRICS_URLS, PROMETHEUS_URL; lists are comma-separated.
     ///
     /// May be run again: starts only what is missing, and never stops a server. Debian packages that are missing
-    /// (postgresql, rabbitmq-server, redis-server) are installed when this runs as root, without starting their services;
+    /// (postgresql, rabbitmq-server, redis-server, prometheus and its exporters for Postgres, Redis and processes) are installed when this runs as root, without starting their services;
     /// else the line to run is printed. A service of the machine itself is never touched.
     ///
     /// Exit code: 0 when all runs, 2 otherwise.

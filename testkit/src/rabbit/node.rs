@@ -71,6 +71,11 @@ impl RabbitNode {
         &self.control.node
     }
 
+    /// The folder of its data, which is its home.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.control.home
+    }
+
     /// The ports it listens on.
     #[must_use]
     pub fn ports(&self) -> NodePorts {

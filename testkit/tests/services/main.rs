@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
+mod monitoring;
 mod orphans;
 mod postgres;
 mod rabbit;

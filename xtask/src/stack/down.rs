@@ -17,8 +17,14 @@ const STOP_DEADLINE: Duration = Duration::from_secs(60);
 const KILL_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The order of ending: who uses a service ends before it. Within a group all end at once.
-const ORDER: [&[&str]; 5] =
-    [&["main-server-"], &["matching-server-"], &["rabbit"], &["redis", "postgres"], &["epmd"]];
+const ORDER: [&[&str]; 6] = [
+    &["prometheus", "exporter-"],
+    &["main-server-"],
+    &["matching-server-"],
+    &["rabbit"],
+    &["redis", "postgres"],
+    &["epmd"],
+];
 
 pub(super) async fn run(args: &DownArgs, folder: &Path) -> anyhow::Result<()> {
     let running: Vec<(String, Process)> = find_programs(folder)?.into_iter().collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use testkit::Stack;
+use testkit::{Monitoring, Stack};
 
 use super::state::{Server, State};
 use super::{Auth, Kind};
@@ -19,15 +19,17 @@ pub(super) struct Services {
     pub(super) redis: String,
     pub(super) amqp: Vec<String>,
     pub(super) rabbitmq_metrics: Vec<String>,
+    pub(super) prometheus: String,
 }
 
 impl Services {
-    pub(super) fn of(stack: &Stack) -> Self {
+    pub(super) fn of(stack: &Stack, monitoring: &Monitoring) -> Self {
         Self {
             database: stack.postgres.url_of(DATABASE),
             redis: stack.redis.url(),
             amqp: stack.rabbit.amqp_urls(),
             rabbitmq_metrics: stack.rabbit.metrics_urls(),
+            prometheus: monitoring.url(),
         }
     }
 }
@@ -58,6 +60,7 @@ fn render(state: &State, services: &Services, secret: &Path) -> String {
         ("DATABASE_URL", services.database.clone()),
         ("REDIS_URL", services.redis.clone()),
         ("RABBITMQ_METRICS_URLS", services.rabbitmq_metrics.join(",")),
+        ("PROMETHEUS_URL", services.prometheus.clone()),
     ];
     if state.auth == Auth::Jwt {
         lines.push(("JWT_SECRET_FILE", secret.display().to_string()));
@@ -85,6 +88,7 @@ mod tests {
                 "amqp://guest:guest@127.0.0.1:4/%2f".to_owned(),
             ],
             rabbitmq_metrics: vec!["http://127.0.0.1:5/metrics".to_owned()],
+            prometheus: "http://127.0.0.1:11".to_owned(),
         }
     }
 
@@ -111,7 +115,8 @@ mod tests {
              AMQP_URLS=amqp://guest:guest@127.0.0.1:3/%2f,amqp://guest:guest@127.0.0.1:4/%2f\n\
              DATABASE_URL=postgres://dovetail@127.0.0.1:1/dovetail\n\
              REDIS_URL=redis://127.0.0.1:2\n\
-             RABBITMQ_METRICS_URLS=http://127.0.0.1:5/metrics\n"
+             RABBITMQ_METRICS_URLS=http://127.0.0.1:5/metrics\n\
+             PROMETHEUS_URL=http://127.0.0.1:11\n"
         );
     }
 

@@ -6,6 +6,7 @@
 
 mod down;
 mod environment;
+mod monitoring;
 mod ports;
 mod running;
 mod scale;

@@ -13,6 +13,9 @@ const EPMD: u16 = 17_369;
 const AMQP: u16 = 17_672;
 const RABBITMQ_METRICS: u16 = 17_692;
 const DISTRIBUTION: u16 = 17_772;
+const PROMETHEUS: u16 = 17_090;
+/// Of the first exporter; the others follow.
+const EXPORTERS: u16 = 17_091;
 /// Of the first server; the others follow.
 const MAIN: u16 = 17_801;
 const MAIN_ADMIN: u16 = 17_821;
@@ -64,6 +67,34 @@ impl From<ServicePorts> for StackPorts {
     }
 }
 
+/// The ports of Prometheus and its exporters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MonitoringPorts {
+    prometheus: u16,
+    postgres: u16,
+    redis: u16,
+    processes: u16,
+}
+
+impl MonitoringPorts {
+    /// The usual ones, each replaced by a free one when somebody else listens there.
+    pub(super) fn choose() -> anyhow::Result<Self> {
+        Ok(Self {
+            prometheus: usual(PROMETHEUS)?,
+            postgres: usual(EXPORTERS)?,
+            redis: usual(EXPORTERS + 1)?,
+            processes: usual(EXPORTERS + 2)?,
+        })
+    }
+}
+
+impl From<MonitoringPorts> for testkit::MonitoringPorts {
+    fn from(ports: MonitoringPorts) -> Self {
+        let MonitoringPorts { prometheus, postgres, redis, processes } = ports;
+        Self { prometheus, postgres, redis, processes }
+    }
+}
+
 /// The ports of the server with this number, which counts from 1: of its API, if it has one, and of its admin port.
 pub(super) fn of_server(kind: Kind, number: u32) -> anyhow::Result<(Option<u16>, u16)> {
     let index = u16::try_from((number - 1).min(MOST_SERVERS))?;
@@ -96,9 +127,14 @@ mod tests {
         let most = u16::try_from(MOST_SERVERS).unwrap();
         let ranges =
             [(POSTGRES, 1), (REDIS, 1), (EPMD, 1), (AMQP, 3), (RABBITMQ_METRICS, 3), (DISTRIBUTION, 3)];
+        let monitoring = [(PROMETHEUS, 1), (EXPORTERS, 3)];
         let servers = [(MAIN, most), (MAIN_ADMIN, most), (MATCHING_ADMIN, most)];
-        let mut ports: Vec<u16> =
-            ranges.into_iter().chain(servers).flat_map(|(first, count)| first..first + count).collect();
+        let mut ports: Vec<u16> = ranges
+            .into_iter()
+            .chain(monitoring)
+            .chain(servers)
+            .flat_map(|(first, count)| first..first + count)
+            .collect();
         let all = ports.len();
         ports.sort_unstable();
         ports.dedup();

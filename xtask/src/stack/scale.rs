@@ -9,7 +9,7 @@ use super::environment::{Services, write};
 use super::servers::{Programs, drain, missing, start};
 use super::shards::until_shared;
 use super::state::{Server, State};
-use super::{SERVICES, ScaleArgs};
+use super::{SERVICES, ScaleArgs, monitoring};
 
 pub(super) async fn run(args: &ScaleArgs, folder: &Path) -> anyhow::Result<()> {
     let mut running = find_programs(folder)?;
@@ -23,7 +23,8 @@ pub(super) async fn run(args: &ScaleArgs, folder: &Path) -> anyhow::Result<()> {
     }
     // Finds the services, which run.
     let stack = Stack::start(&Place::Lasting(folder.to_owned()), Some(state.ports.into())).await?;
-    let services = Services::of(&stack);
+    let monitoring = monitoring::start(folder, state.monitoring_ports()?, &stack).await?;
+    let services = Services::of(&stack, &monitoring);
 
     let gone = state.shrink(args.kind, args.count);
     state.grow(args.kind, args.count)?;
@@ -32,6 +33,7 @@ pub(super) async fn run(args: &ScaleArgs, folder: &Path) -> anyhow::Result<()> {
     // Whoever reads it from now on does not go to those that leave.
     write(folder, &state, &services)?;
     state.save(folder)?;
+    monitoring::watch(&monitoring, &state)?;
     let gone: Vec<_> = gone
         .iter()
         .map(Server::name)

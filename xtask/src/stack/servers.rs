@@ -124,6 +124,7 @@ mod tests {
             redis: "redis://secret".to_owned(),
             amqp: vec!["amqp://secret".to_owned(), "amqp://other".to_owned()],
             rabbitmq_metrics: Vec::new(),
+            prometheus: String::new(),
         };
         let port = (kind == Kind::MainServer).then_some(7);
         spec(

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use super::ports::{ServicePorts, of_server};
+use super::ports::{MonitoringPorts, ServicePorts, of_server};
 use super::{Auth, Kind};
 
 const FILE: &str = "state.json";
@@ -16,6 +16,9 @@ const FILE: &str = "state.json";
 pub(super) struct State {
     pub(super) auth: Auth,
     pub(super) ports: ServicePorts,
+    /// Not in the file of a stack that was started before there was any.
+    #[serde(default)]
+    monitoring: Option<MonitoringPorts>,
     /// Those that shall run, by kind and number.
     pub(super) servers: Vec<Server>,
 }
@@ -49,7 +52,14 @@ impl Server {
 impl State {
     /// A stack without servers.
     pub(super) fn new(auth: Auth) -> anyhow::Result<Self> {
-        Ok(Self { auth, ports: ServicePorts::choose()?, servers: Vec::new() })
+        Ok(Self { auth, ports: ServicePorts::choose()?, monitoring: None, servers: Vec::new() })
+    }
+
+    /// The ports of Prometheus and its exporters, chosen by the first call.
+    pub(super) fn monitoring_ports(&mut self) -> anyhow::Result<MonitoringPorts> {
+        let ports = self.monitoring.map_or_else(MonitoringPorts::choose, Ok)?;
+        self.monitoring = Some(ports);
+        Ok(ports)
     }
 
     /// What the last command left; `None` before the first one.

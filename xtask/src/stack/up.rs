@@ -9,7 +9,7 @@ use super::environment::{DATABASE, Services, path, secret_path, write};
 use super::servers::{Programs, missing, start};
 use super::shards::until_shared;
 use super::state::State;
-use super::{Auth, Kind, SERVICES, UpArgs};
+use super::{Auth, Kind, SERVICES, UpArgs, monitoring};
 
 pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     let running = find_programs(folder)?;
@@ -25,6 +25,7 @@ pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     );
     state.grow(Kind::MainServer, args.main_servers)?;
     state.grow(Kind::MatchingServer, args.matching_servers)?;
+    let monitoring_ports = state.monitoring_ports()?;
     let missing = missing(&state, &running);
     // Before anything is started: a failed build leaves nothing half done.
     let programs = if missing.is_empty() { None } else { Some(Programs::build()?) };
@@ -39,8 +40,10 @@ pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     }
     let stack = Stack::start(&Place::Lasting(folder.to_owned()), Some(state.ports.into())).await?;
     stack.postgres.ensure_database(DATABASE).await?;
-    let services = Services::of(&stack);
+    let monitoring = monitoring::start(folder, monitoring_ports, &stack).await?;
+    let services = Services::of(&stack, &monitoring);
     println!("services run:\n  {}\n  {}\n  {}", services.database, services.redis, services.amqp.join(" "));
+    println!("Prometheus reads all of it each second: {}", services.prometheus);
 
     if state.auth == Auth::Jwt {
         write_secret(&secret_path(folder), &new_secret()?)?;
@@ -48,6 +51,7 @@ pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     if let Some(programs) = &programs {
         start(folder, programs, &state, &services, &missing).await?;
     }
+    monitoring::watch(&monitoring, &state)?;
     write(folder, &state, &services)?;
     until_shared(&state).await?;
     tell_what_next(folder, &state);
