@@ -26,7 +26,11 @@ export const options = optionsFor(
     preAllocatedVUs: VUS,
     maxVUs: VUS,
   },
-  thresholds({ acceptP95Ms: number('ACCEPT_P95_MS', 50), soonShare: share('SOON_SHARE', 0.99) }),
+  thresholds({
+    requests: plan.requests,
+    acceptP95Ms: number('ACCEPT_P95_MS', 50),
+    soonShare: share('SOON_SHARE', 0.99),
+  }),
 );
 
 export const setup = begin;

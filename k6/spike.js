@@ -27,6 +27,7 @@ export const options = optionsFor(
     maxVUs: VUS,
   },
   thresholds({
+    requests: plan.requests,
     acceptP95Ms: number('ACCEPT_P95_MS', 3000),
     soonShare: share('SOON_SHARE', 0.9),
     mayDrop: true,

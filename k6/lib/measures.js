@@ -46,9 +46,10 @@ export function complain(what, answer) {
 /**
  * What fails a run.
  *
- * `mayDrop`: requests that k6 itself could not send, and tickets refused for lack of room, are reported only.
+ * `requests`: how many must have been sent. An executor that falls behind ends without a word, and not all of what it did not
+ * start counts as dropped. `mayDrop`: what k6 itself could not send, and tickets refused for lack of room, are reported only.
  */
-export function thresholds({ acceptP95Ms, soonShare, mayDrop = false }) {
+export function thresholds({ requests, acceptP95Ms, soonShare, mayDrop = false }) {
   const never = ['count==0'];
   const rules = {
     tickets_accepted: ['count>0'],
@@ -58,5 +59,6 @@ export function thresholds({ acceptP95Ms, soonShare, mayDrop = false }) {
     unexpected_answers: never,
     tickets_unsettled: never,
   };
-  return mayDrop ? rules : { ...rules, dropped_iterations: never, tickets_rejected: never };
+  const all = { iterations: [`count>=${requests}`], dropped_iterations: never, tickets_rejected: never };
+  return mayDrop ? rules : { ...rules, ...all };
 }
