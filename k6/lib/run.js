@@ -1,0 +1,40 @@
+// What all scenarios share: k6's options, the beginning, and the summary at the end.
+
+import { startCounting } from './measures.js';
+import { json, table } from './summary.js';
+import { text } from './settings.js';
+
+// A phone gives up after its patience; the rest is for the slowest answers.
+const GRACEFUL_STOP = '90s';
+
+/** k6's options for one scenario. */
+export function optionsFor(scenario, thresholds) {
+  return {
+    scenarios: { phones: { timeUnit: '1s', gracefulStop: GRACEFUL_STOP, ...scenario } },
+    thresholds,
+    // Each tag is a time series more for every value; the requests' names are ours.
+    systemTags: ['name', 'status'],
+    summaryTrendStats: ['min', 'p(50)', 'p(95)', 'p(99)', 'max'],
+    discardResponseBodies: true,
+    setupTimeout: '60s',
+  };
+}
+
+/** k6's `setup`: the load begins when it returns. */
+export function begin() {
+  startCounting();
+  return { startedMs: Date.now() };
+}
+
+/** k6's `handleSummary`: a table for people, and JSON in the file that SUMMARY names. `plan`: what was to be sent. */
+export function summaryOf(name, plan) {
+  return (data) => {
+    const summary = json(name, plan, data);
+    const outputs = { stdout: table(summary) };
+    const file = text('SUMMARY');
+    if (file !== '') {
+      outputs[file] = `${JSON.stringify(summary, null, 2)}\n`;
+    }
+    return outputs;
+  };
+}
