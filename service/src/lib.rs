@@ -4,6 +4,7 @@
 //! Owns how a process starts, is watched and stops. Knows nothing of HTTP routes or of pairing.
 
 pub mod admin;
+mod allocator;
 pub mod amqp;
 pub mod backoff;
 pub mod clock;
