@@ -36,14 +36,16 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
     // Before anything is done that counts, a warning logged among it.
     let metrics = metrics::start(Server::MainServer)?;
-    let signals = Signals::listen().context("cannot listen for signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     let listener = http::bind("--listen", args.listen)?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let (listen, admin_address) = (listener.local_addr()?, admin_listener.local_addr()?);
     http::raise_open_files();
 
     let owner = ids::new_owner_id();
-    let (postgres, member) = args.server.database.open(owner, MemberKind::MainServer, policy.rules()).await?;
+    let opening = args.server.database.open(owner, MemberKind::MainServer, policy.rules());
+    let Some(opened) = signals.unless_one_comes(opening).await else { return Ok(ExitCode::SUCCESS) };
+    let (postgres, member) = opened?;
     let (store, members): (Arc<dyn Store>, Arc<dyn Members>) = (postgres.clone(), postgres);
 
     // Two groups: what serves stops first, what works behind it afterwards.

@@ -2,16 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Output, Stdio};
 
 const DATABASE: [&str; 2] = ["--database", "postgres://dovetail:hidden@127.0.0.1:1/dovetail"];
 const BROKER: [&str; 4] = ["--amqp", "amqp://127.0.0.1:1", "--redis", "redis://127.0.0.1:1"];
 const SECRET: [&str; 2] = ["--jwt-secret", "0123456789abcdef0123456789abcdef"];
 
-fn run(arguments: &[&[&str]]) -> Output {
+fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_main-server"));
     // Only what is given here counts, whatever the tests' own environment says.
-    command.env_clear().args(["--admin", "127.0.0.1:0"]).args(arguments.concat()).output().unwrap()
+    command.env_clear();
+    command
+}
+
+fn run(arguments: &[&[&str]]) -> Output {
+    command().args(["--admin", "127.0.0.1:0"]).args(arguments.concat()).output().unwrap()
 }
 
 /// What it complains of.
@@ -80,4 +86,23 @@ fn help_lists_every_setting_with_its_variable_and_shows_no_secret() {
         assert!(help.contains(&format!("DOVETAIL_{named}")), "{named} is not in {help}");
     }
     assert!(!help.contains("hidden"), "{help}");
+}
+
+/// A service manager that changes its mind need not wait for a store that is away.
+#[test]
+fn it_can_be_stopped_while_it_waits_for_the_store() {
+    let mut process = command()
+        .args(
+            [&["--admin", "127.0.0.1:0", "--listen", "127.0.0.1:0"][..], &SECRET, &DATABASE, &BROKER]
+                .concat(),
+        )
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("waiting for Postgres")));
+    let asked = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    assert!(said.any(|line| line.contains("stopped before it served")));
+    assert!(process.wait().unwrap().success());
 }

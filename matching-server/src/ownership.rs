@@ -106,7 +106,10 @@ impl Ownership {
         let mine: BTreeSet<ShardId> =
             roster.leases.iter().filter(|lease| lease.owner == owner).map(|lease| lease.shard).collect();
         for shard in holdings.held.keys().copied().filter(|shard| !mine.contains(shard)).collect::<Vec<_>>() {
-            tracing::warn!(shard = shard.0, "another server owns this shard now; dropping its pool");
+            let elsewhere = roster.leases.iter().any(|lease| lease.shard == shard);
+            let why =
+                if elsewhere { "another server owns it" } else { "the lease ran out before it was renewed" };
+            tracing::warn!(shard = shard.0, why, "no longer holds a shard; dropping its pool");
             holdings.let_go(shard);
         }
         // Ours without our knowing: the answer to taking it, or to giving it back, was lost.

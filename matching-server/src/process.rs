@@ -26,14 +26,15 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
     // Before anything is done that counts, a warning logged among it.
     let metrics = metrics::start(Server::MatchingServer)?;
-    let signals = Signals::listen().context("cannot listen for signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let admin_address = admin_listener.local_addr()?;
     http::raise_open_files();
 
     let owner = ids::new_owner_id();
-    let (postgres, member) =
-        args.server.database.open(owner, MemberKind::MatchingServer, policy.rules()).await?;
+    let opening = args.server.database.open(owner, MemberKind::MatchingServer, policy.rules());
+    let Some(opened) = signals.unless_one_comes(opening).await else { return Ok(ExitCode::SUCCESS) };
+    let (postgres, member) = opened?;
     let store: Arc<dyn Store> = postgres.clone();
     let clock = Arc::new(StoreClock::new(&*store).await?);
 

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_matching-server"));
@@ -40,4 +41,21 @@ fn help_lists_every_setting_with_its_variable() {
     {
         assert!(help.contains(&format!("DOVETAIL_{named}")), "{named} is not in {help}");
     }
+}
+
+/// A service manager that changes its mind need not wait for a store that is away.
+#[test]
+fn it_can_be_stopped_while_it_waits_for_the_store() {
+    let mut process = command()
+        .args(["--database", "postgres://127.0.0.1:1/d", "--admin", "127.0.0.1:0"])
+        .args(["--amqp", "amqp://127.0.0.1:1", "--redis", "redis://127.0.0.1:1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("waiting for Postgres")));
+    let asked = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    assert!(said.any(|line| line.contains("stopped before it served")));
+    assert!(process.wait().unwrap().success());
 }

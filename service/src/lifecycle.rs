@@ -120,6 +120,18 @@ impl Signals {
             _ = self.interrupt.recv() => {}
         }
     }
+
+    /// What `work` comes to, or `None` when a signal comes first: then the work is dropped. For what a process waits for
+    /// before it serves, when there is nothing yet to stop with care.
+    pub async fn unless_one_comes<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            outcome = work => Some(outcome),
+            () = self.next() => {
+                tracing::info!("stopped before it served");
+                None
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -77,7 +77,9 @@ fn explain(kind: &ErrorKind) -> String {
         ErrorKind::InvalidIssuer => "the token's issuer (iss) is not the one expected here",
         ErrorKind::InvalidAudience => "the token's audience (aud) is not the one expected here",
         ErrorKind::InvalidAlgorithm => "the token must be signed with HS256",
-        ErrorKind::MissingRequiredClaim(claim) => return format!("the token lacks the claim {claim}"),
+        ErrorKind::MissingRequiredClaim(claim) => {
+            return format!("the token has no claim {claim} that can be used");
+        }
         _ => "the token is not a valid JSON Web Token with the claims sub and exp",
     };
     why.to_owned()
