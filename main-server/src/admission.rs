@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proto::{Problem, ProblemType, ShardId};
+use service::metrics::{UNKNOWN, answer_or_forget};
 use store::{ShardLoad, Store};
 use tokio::time::MissedTickBehavior;
 
@@ -48,12 +49,21 @@ impl Admission {
             let load = loads.iter().find(|load| usize::from(load.shard.0) == n);
             let (count, oldest) = load.map_or((0, Duration::ZERO), |load| (load.waiting, load.oldest_wait));
             waiting.store(count, Ordering::Relaxed);
-            let shard = format!("{n:02}");
             #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
-            metrics::gauge!("dovetail_tickets_waiting", "shard" => shard.clone()).set(count as f64);
-            metrics::gauge!("dovetail_oldest_waiting_seconds", "shard" => shard).set(oldest.as_secs_f64());
+            show(n, count as f64, oldest.as_secs_f64());
         }
     }
+
+    /// Shows nothing any more. What was counted last still bounds: it is the best that is known.
+    fn forget(&self) {
+        (0..self.waiting.len()).for_each(|n| show(n, UNKNOWN, UNKNOWN));
+    }
+}
+
+fn show(shard: usize, waiting: f64, oldest_seconds: f64) {
+    let shard = format!("{shard:02}");
+    metrics::gauge!("dovetail_tickets_waiting", "shard" => shard.clone()).set(waiting);
+    metrics::gauge!("dovetail_oldest_waiting_seconds", "shard" => shard).set(oldest_seconds);
 }
 
 /// Counts for ever.
@@ -62,7 +72,7 @@ pub(crate) async fn keep(admission: Arc<Admission>, store: Arc<dyn Store>) {
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        match store.waiting_by_shard().await {
+        match answer_or_forget(store.waiting_by_shard(), || admission.forget()).await {
             Ok(loads) => admission.set(&loads),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn Error, "cannot count what waits; trying again")

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use proto::{Problem, ProblemType, Ticket};
+use proto::{Problem, ProblemType, Ticket, UserId};
 use store::{Accepted, NewTicket};
 
 use crate::Api;
@@ -23,32 +23,48 @@ pub(crate) async fn create_ticket(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
+    let answer = answer(&api, user, &headers, body).await;
+    let result = match &answer {
+        Ok(Answer::Created(_)) => "created",
+        Ok(Answer::Existing(_)) => "existing",
+        Err(Refusal(problem)) => problem.kind.slug(),
+    };
+    metrics::counter!("dovetail_tickets_submitted_total", "result" => result).increment(1);
+    Ok(match answer? {
+        Answer::Created(ticket) => created(&ticket),
+        Answer::Existing(ticket) => axum::Json(ticket).into_response(),
+    })
+}
+
+/// A ticket for the caller.
+enum Answer {
+    Created(Ticket),
+    Existing(Ticket),
+}
+
+async fn answer(api: &Api, user: UserId, headers: &HeaderMap, body: Body) -> Result<Answer, Refusal> {
     if api.closing.is_cancelled() {
         return Err(Refusal::draining());
     }
-    let key = idempotency_key(&headers)?;
+    let key = idempotency_key(headers)?;
     let Wish { region, interests } = tokio::select! {
         biased;
-        wish = read_wish(&headers, body) => wish?,
+        wish = read_wish(headers, body) => wish?,
         // A body that still arrives does not hold up the stop.
         () = api.closing.cancelled() => return Err(Refusal::draining()),
     };
     let shard = api.store.rules().shard_of(&region);
     let wish = NewTicket { id: service::ids::new_ticket_id(), user, region, interests, key };
     if let Err(full) = api.admission.check(shard)
-        && !is_known(&api, &wish).await?
+        && !is_known(api, &wish).await?
     {
-        metrics::counter!("dovetail_tickets_submitted_total", "result" => "pool-full").increment(1);
         return Err(full);
     }
-    let answer = api.acceptor.accept(wish.clone()).await;
-    let result = result_label(&answer, &wish);
-    metrics::counter!("dovetail_tickets_submitted_total", "result" => result).increment(1);
-    match answer? {
-        Accepted::Created { ticket, .. } => Ok(created(&ticket)),
-        Accepted::Waiting(ticket) if same_wish(&ticket, &wish) => Ok(axum::Json(ticket).into_response()),
+    match api.acceptor.accept(wish.clone()).await? {
+        Accepted::Created { ticket, .. } => Ok(Answer::Created(ticket)),
+        Accepted::Waiting(ticket) if same_wish(&ticket, &wish) => Ok(Answer::Existing(ticket)),
         Accepted::Waiting(ticket) => Err(ticket_exists(ticket)),
-        Accepted::Keyed(ticket) if same_wish(&ticket, &wish) => Ok(axum::Json(ticket).into_response()),
+        Accepted::Keyed(ticket) if same_wish(&ticket, &wish) => Ok(Answer::Existing(ticket)),
         Accepted::Keyed(_) => Err(key_reused()),
     }
 }
@@ -87,16 +103,6 @@ fn ticket_exists(ticket: Ticket) -> Refusal {
 fn key_reused() -> Refusal {
     let problem = Problem::new(ProblemType::KeyReused, "Use a new Idempotency-Key for a new request.");
     Refusal(problem.with_error("Idempotency-Key", "was used with another region or other interests"))
-}
-
-fn result_label(answer: &Result<Accepted, Refusal>, wish: &NewTicket) -> &'static str {
-    match answer {
-        Ok(Accepted::Created { .. }) => "created",
-        Ok(Accepted::Waiting(ticket) | Accepted::Keyed(ticket)) if same_wish(ticket, wish) => "existing",
-        Ok(Accepted::Waiting(_)) => ProblemType::TicketExists.slug(),
-        Ok(Accepted::Keyed(_)) => ProblemType::KeyReused.slug(),
-        Err(Refusal(problem)) => problem.kind.slug(),
-    }
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {

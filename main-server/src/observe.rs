@@ -15,13 +15,16 @@ pub(crate) async fn record_request(request: Request, next: Next) -> Response {
         route.map_or_else(|| "none".to_owned(), |route| route.as_str().to_owned()),
     );
     let status = metrics::SharedString::from(response.status().as_str().to_owned());
-    let labels = [
-        metrics::Label::new("method", method),
-        metrics::Label::new("route", route),
-        metrics::Label::new("status", status),
-    ];
-    metrics::counter!("dovetail_http_requests_total", labels.iter()).increment(1);
-    metrics::histogram!("dovetail_http_request_duration_seconds", labels.iter()).record(start.elapsed());
+    metrics::counter!(
+        "dovetail_http_requests_total",
+        "method" => method, "route" => route.clone(), "status" => status.clone()
+    )
+    .increment(1);
+    metrics::histogram!(
+        "dovetail_http_request_duration_seconds",
+        "method" => method, "route" => route, "status" => status
+    )
+    .record(start.elapsed());
     response
 }
 

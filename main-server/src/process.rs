@@ -10,9 +10,10 @@ use main_server::{AuthMode, Deps, WAKEUP_QUEUE, relay_hints};
 use proto::TicketId;
 use service::amqp::Publisher;
 use service::lifecycle::{Signals, Tasks};
+use service::metrics::catalogue::Server;
 use service::policy::{DEFAULT_POLICY, MatchPolicy};
 use service::shutdown::Running;
-use service::{admin, http, ids, membership, sweep, telemetry, wakeups};
+use service::{admin, http, ids, membership, metrics, sweep, wakeups};
 use store::{MemberKind, Members, Store};
 use tokio::sync::mpsc;
 
@@ -33,13 +34,14 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let auth = args.auth.authenticator(AuthMode::Jwt)?;
     auth.check_listen(args.listen).map_err(anyhow::Error::msg)?;
     let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
+    // Before anything is done that counts, a warning logged among it.
+    let metrics = metrics::start(Server::MainServer)?;
     let mut signals = Signals::listen().context("cannot listen for signals")?;
     let listener = http::bind("--listen", args.listen)?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let (listen, admin_address) = (listener.local_addr()?, admin_listener.local_addr()?);
     http::raise_open_files();
 
-    let metrics = telemetry::start_metrics()?;
     let owner = ids::new_owner_id();
     let opening = args.server.database.open(owner, MemberKind::MainServer, policy.rules());
     let Some(opened) = signals.unless_one_comes(opening).await else { return Ok(ExitCode::SUCCESS) };

@@ -7,7 +7,6 @@ use proto::ShardId;
 use service::amqp::Consumers;
 use service::lifecycle::Tasks;
 
-use crate::inbox::Inbox;
 use crate::settler::Settler;
 use crate::{Deps, intake, reconcile, shard};
 
@@ -20,7 +19,6 @@ pub(crate) struct Held {
     /// Stopped first: what was consumed is still taken by the engine.
     intake: Tasks,
     engine: Tasks,
-    inbox: Inbox,
 }
 
 impl Held {
@@ -36,14 +34,14 @@ impl Held {
         let inbox = shard::start(&engine, deps, shard, settler)?;
         reconcile::start(&intake, deps, shard, inbox.clone());
         if let Some(consumers) = consumers {
-            intake.spawn("intake", intake::run(consumers.clone(), shard, inbox.clone(), intake.stop_token()));
+            intake.spawn("intake", intake::run(consumers.clone(), shard, inbox, intake.stop_token()));
         }
-        Ok(Self { shard, intake, engine, inbox })
+        Ok(Self { shard, intake, engine })
     }
 
     /// Stops consuming, then finishes the settlements in flight, and answers which shard may go to another owner.
     pub(crate) async fn let_go(self) -> ShardId {
-        let Self { shard, intake, engine, inbox } = self;
+        let Self { shard, intake, engine } = self;
         if !intake.stop(STAGE_DEADLINE).await {
             tracing::warn!(
                 shard = shard.0,
@@ -56,7 +54,6 @@ impl Held {
                 "settling did not finish in time; the store decides, whoever proposes"
             );
         }
-        inbox.report_gone();
         shard
     }
 }

@@ -1,7 +1,11 @@
 //! The bounded inbox of a shard: the only way to its engine.
 
+use std::sync::Arc;
+
 use proto::{Hint, PoolTicket, ShardId, TicketId, Timestamp};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::gauges::ShardGauges;
 
 /// The most messages that wait for one shard's engine.
 const INBOX_BOUND: usize = 1_024;
@@ -30,14 +34,19 @@ pub(crate) struct Comparison {
 /// The sending side. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Inbox {
-    shard: ShardId,
     messages: mpsc::Sender<Message>,
+    gauges: Arc<ShardGauges>,
 }
 
 impl Inbox {
     pub(crate) fn new(shard: ShardId) -> (Self, mpsc::Receiver<Message>) {
         let (messages, receiver) = mpsc::channel(INBOX_BOUND);
-        (Self { shard, messages }, receiver)
+        (Self { messages, gauges: Arc::new(ShardGauges::new(shard)) }, receiver)
+    }
+
+    /// What is shown of the shard.
+    pub(crate) fn gauges(&self) -> &Arc<ShardGauges> {
+        &self.gauges
     }
 
     /// Hands over a hint; at the bound it is dropped and counted, and reconciliation brings the tickets later.
@@ -45,6 +54,7 @@ impl Inbox {
         if self.messages.try_send(Message::Hint(hint, None)).is_err() {
             metrics::counter!("dovetail_hints_dropped_total", "at" => "inbox").increment(1);
         }
+        self.show_depth();
     }
 
     /// Hands over a hint, waiting for room, and returns once the engine has it, or the shard has stopped.
@@ -58,20 +68,15 @@ impl Inbox {
 
     /// Hands over a message, waiting for room; `false` when the shard has stopped.
     pub(crate) async fn send(&self, message: Message) -> bool {
-        self.messages.send(message).await.is_ok()
+        let sent = self.messages.send(message).await.is_ok();
+        self.show_depth();
+        sent
     }
 
-    /// Nothing of this shard is here any more.
-    pub(crate) fn report_gone(&self) {
-        for gauge in ["dovetail_engine_inbox_depth", "dovetail_tickets_unpooled"] {
-            metrics::gauge!(gauge, "shard" => self.shard.to_string()).set(0.0);
-        }
-    }
-
-    /// How many messages wait.
-    pub(crate) fn report_depth(&self) {
+    /// Shows how many messages wait. The engine shows it too when it has taken some.
+    fn show_depth(&self) {
         let depth = self.messages.max_capacity() - self.messages.capacity();
         #[allow(clippy::cast_precision_loss, reason = "at most the bound")]
-        metrics::gauge!("dovetail_engine_inbox_depth", "shard" => self.shard.to_string()).set(depth as f64);
+        self.gauges.inbox_depth.set(depth as f64);
     }
 }

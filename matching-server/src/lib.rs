@@ -9,6 +9,7 @@
 mod announcer;
 mod convert;
 mod dispatch;
+mod gauges;
 mod held;
 mod inbox;
 mod intake;
@@ -74,6 +75,7 @@ pub fn start(tasks: &Tasks, deps: &Deps, hints: mpsc::Receiver<Hint>) -> Result<
         inboxes.push(inbox);
     }
     metrics::gauge!("dovetail_shards_owned").set(f64::from(shard_count));
+    metrics::gauge!("dovetail_shards_unowned").set(0.0);
     tasks.spawn_endless("hint dispatch", dispatch::run(hints, inboxes));
     Ok(())
 }

@@ -14,6 +14,8 @@ use futures::stream::{FuturesUnordered, StreamExt as _};
 use proto::ShardId;
 use service::amqp::Consumers;
 use service::lifecycle::Tasks;
+use service::membership::{forget_unowned, show_unowned};
+use service::metrics::answer_or_forget;
 use store::{Member, Members, Roster};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -69,7 +71,7 @@ impl Ownership {
                     holdings.leaving.remove(&shard);
                     self.give_back(shard).await;
                 }
-                _ = tick.tick() => match self.members.renew(&self.member).await {
+                _ = tick.tick() => match answer_or_forget(self.members.renew(&self.member), forget_unowned).await {
                     Ok(roster) => self.follow(&roster, &mut holdings).await,
                     Err(error) => {
                         let (error, shards) = (&error as &dyn Error, holdings.held.len());
@@ -99,10 +101,7 @@ impl Ownership {
     /// Brings what is held into line with what the store says.
     async fn follow(&self, roster: &Roster, holdings: &mut Holdings) {
         let shard_count = self.deps.store.rules().shard_count;
-        let unowned = usize::from(shard_count).saturating_sub(roster.leases.len());
-        #[allow(clippy::cast_precision_loss, reason = "at most the shard count")]
-        metrics::gauge!("dovetail_shards_unowned").set(unowned as f64);
-
+        show_unowned(roster, shard_count);
         let owner = self.member.owner;
         let mine: BTreeSet<ShardId> =
             roster.leases.iter().filter(|lease| lease.owner == owner).map(|lease| lease.shard).collect();

@@ -9,9 +9,10 @@ use matching_server::{Cluster, Deps};
 use service::amqp::{Consumers, Publisher};
 use service::clock::StoreClock;
 use service::lifecycle::{Signals, Tasks};
+use service::metrics::catalogue::Server;
 use service::policy::{DEFAULT_POLICY, MatchPolicy};
 use service::shutdown::Running;
-use service::{admin, http, ids, sweep, telemetry, wakeups};
+use service::{admin, http, ids, metrics, sweep, wakeups};
 use store::{MemberKind, Store};
 
 use crate::args::Args;
@@ -23,12 +24,13 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let policy = MatchPolicy::load_or_default(args.server.policy.as_deref())?;
     let (amqp, redis) = (args.server.amqp.urls()?, args.server.redis.url()?);
+    // Before anything is done that counts, a warning logged among it.
+    let metrics = metrics::start(Server::MatchingServer)?;
     let mut signals = Signals::listen().context("cannot listen for signals")?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let admin_address = admin_listener.local_addr()?;
     http::raise_open_files();
 
-    let metrics = telemetry::start_metrics()?;
     let owner = ids::new_owner_id();
     let opening = args.server.database.open(owner, MemberKind::MatchingServer, policy.rules());
     let Some(opened) = signals.unless_one_comes(opening).await else { return Ok(ExitCode::SUCCESS) };

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use proto::{ShardId, Timestamp};
 use service::lifecycle::Tasks;
+use service::metrics::{UNKNOWN, answer_or_forget};
 use store::Store;
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
@@ -37,11 +38,11 @@ async fn run(deps: Deps, shard: ShardId, inbox: Inbox) {
     let mut round = 0_u32;
     loop {
         tick.tick().await;
-        inbox.report_depth();
         let complete = round.is_multiple_of(COMPLETE_EVERY);
         let asked_at = deps.clock.now();
         let since = compared_to.filter(|_| !complete).map(|moment| moment.minus(OVERLAP));
-        match compare(&deps.store, shard, &inbox, since, asked_at).await {
+        let comparing = compare(&deps.store, shard, &inbox, since, asked_at);
+        match answer_or_forget(comparing, || inbox.gauges().unpooled.set(UNKNOWN)).await {
             Ok(()) => {
                 compared_to = Some(asked_at);
                 round += 1;
@@ -74,7 +75,7 @@ async fn compare(
     }
     let missing = answer.await.unwrap_or_default();
     #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
-    metrics::gauge!("dovetail_tickets_unpooled", "shard" => shard.to_string()).set(missing.len() as f64);
+    inbox.gauges().unpooled.set(missing.len() as f64);
     for ids in missing.chunks(READ_BATCH) {
         let tickets = store.pool_tickets(ids).await?;
         if !tickets.is_empty() && !inbox.send(Message::Admit(tickets)).await {

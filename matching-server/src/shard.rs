@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Deps;
 use crate::convert::{contract_id, engine_id, engine_ticket, moment_of, time_of};
+use crate::gauges::ShardGauges;
 use crate::inbox::{Comparison, Inbox, Message};
 use crate::settler::Settler;
 
@@ -34,6 +35,7 @@ struct ShardTask {
     engine: Engine,
     clock: Arc<StoreClock>,
     settler: Settler,
+    gauges: Arc<ShardGauges>,
     /// Proposals that the store has not answered yet. Finished before the task ends.
     settling: FuturesUnordered<BoxFuture<'static, (Proposal, Option<Settlement>)>>,
     /// What the engine said last; emptied after every command.
@@ -54,6 +56,7 @@ pub(crate) fn start(
         engine: Engine::new(deps.policy.clone())?,
         clock: Arc::clone(&deps.clock),
         settler,
+        gauges: Arc::clone(inbox.gauges()),
         settling: FuturesUnordered::new(),
         events: Vec::new(),
         handled: 0,
@@ -76,6 +79,7 @@ impl ShardTask {
             self.take_what_is_there(&mut messages);
             self.tell(Command::Advance);
             self.act();
+            self.show(messages.len());
             stop.run_until_cancelled(tokio::time::sleep_until(round + ROUND)).await;
         }
         while let Some((proposal, settlement)) = self.settling.next().await {
@@ -164,6 +168,13 @@ impl ShardTask {
             None => return,
         };
         self.tell(command);
+    }
+
+    /// Shows how much is held, and how much waits to be taken.
+    #[allow(clippy::cast_precision_loss, reason = "both have bounds far below 2^52")]
+    fn show(&self, inbox_depth: usize) {
+        self.gauges.pooled.set(self.engine.len() as f64);
+        self.gauges.inbox_depth.set(inbox_depth as f64);
     }
 
     /// Acts on what the engine said.

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use store::Store;
 
 use crate::health::Health;
+use crate::metrics;
 
 /// How long `/ready` waits for the store.
 const STORE_DEADLINE: Duration = Duration::from_secs(1);
@@ -77,10 +78,8 @@ async fn ready(State(admin): State<Admin>) -> Response {
 }
 
 async fn show_metrics(State(admin): State<Admin>) -> impl IntoResponse {
-    metrics_process::Collector::default().collect();
-    // Moves recorded samples into their buckets, which otherwise grow between two scrapes.
-    admin.metrics.run_upkeep();
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], admin.metrics.render())
+    let page = metrics::render(&admin.metrics, &*admin.store);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page)
 }
 
 /// Keeps the recorder's buffers small when nobody scrapes.

@@ -1,4 +1,4 @@
-//! What every process needs to run: the policy file, telemetry, lifecycle, group commit, the admin port, and the ways to
+//! What every process needs to run: the policy file, logs, metrics, lifecycle, group commit, the admin port, and the ways to
 //! RabbitMQ and Redis.
 //!
 //! Owns how a process starts, is watched and stops. Knows nothing of HTTP routes or of pairing.
@@ -13,7 +13,9 @@ pub mod health;
 pub mod http;
 pub mod ids;
 pub mod lifecycle;
+pub mod log_filter;
 pub mod membership;
+pub mod metrics;
 pub mod policy;
 pub mod postgres;
 pub mod runtime;

@@ -9,9 +9,10 @@ use anyhow::Context as _;
 use main_server::AuthMode;
 use service::clock::StoreClock;
 use service::lifecycle::{Signals, Tasks};
+use service::metrics::catalogue::Server;
 use service::policy::{DEFAULT_POLICY, MatchPolicy};
 use service::shutdown::Running;
-use service::{admin, http, sweep, telemetry};
+use service::{admin, http, metrics, sweep};
 use store::{SqliteStore, Store};
 use tokio::sync::mpsc;
 
@@ -30,13 +31,14 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let auth = args.auth.authenticator(AuthMode::Dev)?;
     auth.check_listen(args.listen).map_err(anyhow::Error::msg)?;
     let warning = auth.warning();
+    // Before anything is done that counts, a warning logged among it.
+    let metrics = metrics::start(Server::Standalone)?;
     let signals = Signals::listen().context("cannot listen for signals")?;
     let listener = http::bind("--listen", args.listen)?;
     let admin_listener = http::bind("--admin", args.admin)?;
     let (listen, admin_address) = (listener.local_addr()?, admin_listener.local_addr()?);
     http::raise_open_files();
 
-    let metrics = telemetry::start_metrics()?;
     let location = args.location();
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&location, policy.rules()).await?);
     let clock = Arc::new(StoreClock::new(&*store).await?);

@@ -26,6 +26,29 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::{Match, MatchId, MatchMade, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
 
+/// The connections of one process to its database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connections {
+    /// Open, and nobody uses them.
+    pub idle: u32,
+    /// Open and in use.
+    pub used: u32,
+    /// The most that may be open.
+    pub max: u32,
+}
+
+impl Connections {
+    fn of<DB: sqlx::Database>(pool: &sqlx::Pool<DB>) -> Self {
+        // Read one after the other, so that a connection may change hands in between.
+        let (open, idle) = (pool.size(), u32::try_from(pool.num_idle()).unwrap_or(u32::MAX));
+        Self {
+            idle: idle.min(open),
+            used: open.saturating_sub(idle),
+            max: pool.options().get_max_connections(),
+        }
+    }
+}
+
 /// What every call answers.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -99,6 +122,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Notes that these matches were announced.
     async fn note_announced(&self, ids: &[MatchId]) -> Result<()>;
+
+    /// How many connections to the database there are at this moment.
+    fn connections(&self) -> Connections;
 
     /// Finishes what is under way and closes the connections. Later calls fail.
     async fn close(&self);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::{Match, MatchId, MatchMade, PoolTicket, ShardId, Ticket, TicketId, Timestamp, UserId};
 use store::{
-    Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules, Settlement, ShardLoad,
-    SqliteStore, Store,
+    Accepted, Cancelled, Connections, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules,
+    Settlement, ShardLoad, SqliteStore, Store,
 };
 use tokio::sync::{RwLock, RwLockWriteGuard};
 
@@ -155,6 +155,10 @@ impl Store for WatchedStore {
 
     async fn note_announced(&self, ids: &[MatchId]) -> Result<()> {
         self.inner.note_announced(ids).await
+    }
+
+    fn connections(&self) -> Connections {
+        self.inner.connections()
     }
 
     async fn close(&self) {

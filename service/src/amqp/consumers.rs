@@ -94,6 +94,8 @@ impl Consumers {
         H: Fn(Vec<u8>) -> F,
         F: Future<Output = Verdict>,
     {
+        // Here from now on, so that the first one is seen to happen.
+        undecodable(&queue).increment(0);
         let mut backoff = RETRY.clone();
         while !stop.is_cancelled() {
             let Some(link) = stop.run_until_cancelled(self.keeper.link_at_last()).await else { return };
@@ -176,7 +178,7 @@ impl Consumers {
 
     /// Moves an undecodable message to where somebody will look at it, however long that takes.
     async fn bury(&self, queue: &str, reason: &str, body: Vec<u8>) {
-        metrics::counter!("dovetail_messages_undecodable_total", "queue" => queue.to_owned()).increment(1);
+        undecodable(queue).increment(1);
         tracing::warn!(queue, reason, bytes = body.len(), "undecodable message; moved to {DEAD_QUEUE}");
         let mut message = Outgoing::to_queue(DEAD_QUEUE.to_owned(), body);
         message.headers =
@@ -192,6 +194,10 @@ impl Consumers {
             tokio::time::sleep(backoff.next_jittered()).await;
         }
     }
+}
+
+fn undecodable(queue: &str) -> metrics::Counter {
+    metrics::counter!("dovetail_messages_undecodable_total", "queue" => queue.to_owned())
 }
 
 /// Opens a channel, makes sure that the queue is there, and consumes it.

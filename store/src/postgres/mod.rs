@@ -27,8 +27,8 @@ use uuid::Uuid;
 
 use crate::timing::timed;
 use crate::{
-    Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules, Settlement, ShardLoad,
-    Store, StoreError,
+    Accepted, Cancelled, Connections, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules,
+    Settlement, ShardLoad, Store, StoreError,
 };
 
 pub use open::PostgresConfig;
@@ -170,6 +170,10 @@ impl Store for PostgresStore {
 
     async fn note_announced(&self, ids: &[MatchId]) -> Result<()> {
         bounded("note_announced", self.mark_announced(ids)).await
+    }
+
+    fn connections(&self) -> Connections {
+        Connections::of(&self.pool)
     }
 
     async fn close(&self) {

@@ -22,8 +22,8 @@ use sqlx::SqlitePool;
 use crate::parse::{duration_to_db, to_json};
 use crate::timing::timed;
 use crate::{
-    Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules, Settlement, ShardLoad,
-    Store,
+    Accepted, Cancelled, Connections, MatchCursor, NewTicket, OwnedTicket, Proposal, Result, Rules,
+    Settlement, ShardLoad, Store,
 };
 
 pub use open::SqliteLocation;
@@ -163,6 +163,20 @@ impl Store for SqliteStore {
 
     async fn note_announced(&self, ids: &[MatchId]) -> Result<()> {
         timed("note_announced", self.mark_announced(ids)).await
+    }
+
+    fn connections(&self) -> Connections {
+        let writer = Connections::of(&self.writer);
+        if !self.outlives_its_connections() {
+            // In memory the reader is the writer.
+            return writer;
+        }
+        let reader = Connections::of(&self.reader);
+        Connections {
+            idle: writer.idle + reader.idle,
+            used: writer.used + reader.used,
+            max: writer.max + reader.max,
+        }
     }
 
     async fn close(&self) {
