@@ -1,4 +1,4 @@
-//! Development commands: `cargo xtask test`, `load`, `k6`, `up`, `scale` and `down`.
+//! Development commands: `cargo xtask test`, `load`, `k6`, `metrics`, `up`, `scale` and `down`.
 //!
 //! A command starts only processes of its own and ends them by their id, also when it fails; only those of `up` and `scale`
 //! are left running, for `down` to end.
@@ -6,6 +6,7 @@
 
 mod cargo;
 mod load;
+mod metrics;
 mod stack;
 mod test;
 
@@ -43,6 +44,10 @@ enum Command {
     ///
     /// Exit code: 0 when it is there, 2 otherwise.
     K6,
+    /// Write docs/metrics.md from the servers' catalogue of metrics
+    ///
+    /// Exit code: 0 when it is written, or with --check is current, 1 when it is not current, 2 when it cannot be written.
+    Metrics(metrics::Args),
     /// Start the whole cluster on this machine and leave it running
     ///
     /// Three RabbitMQ nodes, Postgres and Redis, Prometheus, which reads all of it each second, then release builds of the
@@ -83,6 +88,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Load(args) => load::run(&args),
         Command::K6 => load::print_k6(),
+        Command::Metrics(args) => metrics::run(&args),
         Command::Up(args) => stack::up(&args),
         Command::Scale(args) => stack::scale(&args),
         Command::Down(args) => stack::down(&args),

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // Never the servers nor the store: a measure of a server must not be made of it.
     ("replay", &["proto", "matching-engine", "service"]),
     ("testkit", &["proto", "matching-engine", "store", "service"]),
-    ("xtask", &["testkit"]),
+    ("xtask", &["service", "testkit"]),
 ];
 
 /// Crates that never ship.

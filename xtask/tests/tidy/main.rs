@@ -7,6 +7,7 @@ mod dashboards;
 mod documents;
 mod layers;
 mod manifests;
+mod metrics;
 mod repository;
 mod sources;
 mod texts;
