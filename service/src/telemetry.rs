@@ -32,14 +32,18 @@ pub struct LogArgs {
 
 /// lapin logs a returned message with its body, which holds what users wrote. The publisher counts and reports it anyway.
 const BODIES_IN_LOGS: &str = "lapin::returned_messages=off";
+/// Postgres's notices, such as that a table of a migration is there already.
+const NOTICES: &str = "sqlx::postgres::notice=warn";
 
 /// Starts logging. Call once, first thing.
 ///
 /// # Errors
 /// When the filter is none, would silence the log by a slip of the hand, or logging was started before.
 pub fn start_logging(args: &LogArgs) -> anyhow::Result<()> {
-    let silence = BODIES_IN_LOGS.parse().context("a directive of our own")?;
-    let filter = log_filter::read(&args.log)?.add_directive(silence);
+    let mut filter = log_filter::read(&args.log)?;
+    for silence in [BODIES_IN_LOGS, NOTICES] {
+        filter = filter.add_directive(silence.parse().context("a directive of our own")?);
+    }
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());

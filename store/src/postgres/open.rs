@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
-use sqlx::{Connection, Row};
+use sqlx::{ConnectOptions as _, Connection, Row};
 use uuid::Uuid;
 
 use super::{PostgresStore, with_clock};
@@ -102,7 +102,9 @@ impl PostgresStore {
 fn connect_options(config: &PostgresConfig) -> Result<PgConnectOptions, OpenError> {
     let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme));
     let options = is_postgres.then(|| PgConnectOptions::from_str(&config.url).ok()).flatten();
-    Ok(options.ok_or(OpenError::Address)?.application_name(config.member.kind.as_str()))
+    let options = options.ok_or(OpenError::Address)?.application_name(config.member.kind.as_str());
+    // Its lines hold whole statements, and come by the dozen when Postgres is slow, which the histogram of store calls says.
+    Ok(options.disable_statement_logging())
 }
 
 /// Tells a server that is away from one that refuses.

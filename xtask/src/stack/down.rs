@@ -9,7 +9,8 @@ use testkit::{Process, Signal, find_programs};
 
 use super::DownArgs;
 use super::environment::path;
-use super::servers::drain;
+use super::servers::{drain, missing, no_strangers};
+use super::state::State;
 
 /// How long a service may take to end when asked to, before it is killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
@@ -27,7 +28,9 @@ const ORDER: [&[&str]; 6] = [
 ];
 
 pub(super) async fn run(args: &DownArgs, folder: &Path) -> anyhow::Result<()> {
-    let running: Vec<(String, Process)> = find_programs(folder)?.into_iter().collect();
+    let known = find_programs(folder)?;
+    let state = if known.is_empty() { None } else { State::load(folder)? };
+    let running: Vec<(String, Process)> = known.clone().into_iter().collect();
     if running.is_empty() {
         println!("nothing runs");
     }
@@ -37,6 +40,10 @@ pub(super) async fn run(args: &DownArgs, folder: &Path) -> anyhow::Result<()> {
         let is_next = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let group: Vec<_> = running.iter().filter(|(name, _)| is_next(name)).cloned().collect();
         end(&group).await?;
+    }
+    // Of a stack that ran: between two stacks others may have its ports.
+    if let Some(state) = &state {
+        no_strangers(missing(state, &known))?;
     }
     if args.remove_data {
         for entry in fs::read_dir(folder)? {

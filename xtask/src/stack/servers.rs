@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
-use testkit::{Place, Process, ServerProcess, ServerSpec, Signal};
+use anyhow::{Context as _, bail};
+use testkit::{Place, Process, ServerProcess, ServerSpec, Signal, is_free};
 
 use super::environment::{Services, secret_path};
 use super::state::{Server, State};
@@ -50,6 +50,22 @@ pub(super) fn missing<'s>(state: &'s State, running: &BTreeMap<String, Process>)
     state.servers.iter().filter(|server| !running.contains_key(&server.name())).collect()
 }
 
+/// Fails when somebody listens on a port of these servers, which are not known to run. Who runs is known by files in its
+/// folder, so it may be the server itself, its folder removed.
+pub(super) fn no_strangers<'s>(servers: impl IntoIterator<Item = &'s Server>) -> anyhow::Result<()> {
+    for server in servers {
+        let ports = [server.port, Some(server.admin_port)];
+        if let Some(port) = ports.into_iter().flatten().find(|port| !is_free(*port)) {
+            bail!(
+                "{} is not known to run, but its port {port} is in use: by another program, or by the server itself if its \
+                 folder was removed while it ran; end that process first",
+                server.name()
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Starts servers, all at once, and waits until each is ready.
 pub(super) async fn start(
     folder: &Path,
@@ -58,6 +74,7 @@ pub(super) async fn start(
     services: &Services,
     servers: &[&Server],
 ) -> anyhow::Result<()> {
+    no_strangers(servers.iter().copied())?;
     let mut started = Vec::new();
     for server in servers {
         let spec = spec(folder, programs, state.auth, services, server);

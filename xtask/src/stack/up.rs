@@ -35,8 +35,10 @@ pub(super) async fn run(args: &UpArgs, folder: &Path) -> anyhow::Result<()> {
     if !names.is_empty() {
         println!("run already: {}", names.join(", "));
     }
-    if SERVICES.iter().any(|service| !running.contains_key(*service)) {
-        println!("starts Postgres, Redis and three RabbitMQ nodes, which take some 20 seconds");
+    let down: Vec<&str> =
+        SERVICES.iter().copied().filter(|service| !running.contains_key(*service)).collect();
+    if !down.is_empty() {
+        println!("starts {}; RabbitMQ takes some 20 seconds", down.join(", "));
     }
     let stack = Stack::start(&Place::Lasting(folder.to_owned()), Some(state.ports.into())).await?;
     stack.postgres.ensure_database(DATABASE).await?;
