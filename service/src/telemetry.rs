@@ -32,8 +32,6 @@ pub struct LogArgs {
 
 /// lapin logs a returned message with its body, which holds what users wrote. The publisher counts and reports it anyway.
 const BODIES_IN_LOGS: &str = "lapin::returned_messages=off";
-/// Postgres's notices, such as that a table of a migration is there already.
-const NOTICES: &str = "sqlx::postgres::notice=warn";
 
 /// Starts logging. Call once, first thing.
 ///
@@ -41,7 +39,7 @@ const NOTICES: &str = "sqlx::postgres::notice=warn";
 /// When the filter is none, would silence the log by a slip of the hand, or logging was started before.
 pub fn start_logging(args: &LogArgs) -> anyhow::Result<()> {
     let mut filter = log_filter::read(&args.log)?;
-    for silence in [BODIES_IN_LOGS, NOTICES] {
+    for silence in [BODIES_IN_LOGS, store::NOTICES_IN_LOGS] {
         filter = filter.add_directive(silence.parse().context("a directive of our own")?);
     }
     let lines = tracing_subscriber::fmt::layer()

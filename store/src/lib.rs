@@ -18,7 +18,7 @@ pub use model::{
     Accepted, Cancelled, MatchCursor, NewTicket, OwnedTicket, Proposal, Rules, Settlement, ShardLoad,
     WideRule,
 };
-pub use postgres::{PostgresConfig, PostgresStore};
+pub use postgres::{NOTICES_IN_LOGS, PostgresConfig, PostgresStore};
 pub use sqlite::{SqliteLocation, SqliteStore};
 
 use std::time::Duration;

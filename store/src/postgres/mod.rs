@@ -31,7 +31,7 @@ use crate::{
     Settlement, ShardLoad, Store, StoreError,
 };
 
-pub use open::PostgresConfig;
+pub use open::{NOTICES_IN_LOGS, PostgresConfig};
 
 /// The time of record as a common table expression that begins a statement: the database's clock in milliseconds.
 ///

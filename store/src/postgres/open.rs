@@ -14,6 +14,9 @@ use crate::error::is_away;
 use crate::parse::duration_to_db;
 use crate::{Member, OpenError, Rules};
 
+/// A log filter's directive that leaves out Postgres's notices, such as that a table of a migration is there already.
+pub const NOTICES_IN_LOGS: &str = "sqlx::postgres::notice=warn";
+
 /// Where a Postgres store keeps its data, and who opens it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresConfig {
