@@ -43,12 +43,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
-    let root = workspace()?.workspace_root;
-    let mut questions = question::of_dashboards(root.join("grafana/dashboards").as_std_path())?;
-    questions.extend(question::of_rules(root.join("prometheus/rules").as_std_path())?);
+    let questions = questions()?;
     let stack = Running::find()?;
     let player = if args.no_trace { None } else { Some(Player::build()?) };
     block_on(check(&questions, &stack, player.as_ref()))
+}
+
+/// All that dashboards and rules ask.
+fn questions() -> anyhow::Result<Vec<Question>> {
+    let root = workspace()?.workspace_root;
+    let mut questions = question::of_dashboards(root.join("grafana/dashboards").as_std_path())?;
+    questions.extend(question::of_rules(root.join("prometheus/rules").as_std_path())?);
+    Ok(questions)
 }
 
 async fn check(questions: &[Question], stack: &Running, player: Option<&Player>) -> anyhow::Result<Verdict> {
@@ -125,3 +131,6 @@ fn tell(questions: &[Question], answers: &[Answer], known: &BTreeSet<String>) ->
     );
     if faults.is_empty() { Verdict::Good } else { Verdict::Bad }
 }
+
+#[cfg(test)]
+mod tests;
