@@ -1,10 +1,11 @@
-//! Development commands: `cargo xtask test`, `load`, `k6`, `metrics`, `up`, `scale` and `down`.
+//! Development commands: `cargo xtask test`, `load`, `k6`, `metrics`, `check-dashboards`, `up`, `scale` and `down`.
 //!
 //! A command starts only processes of its own and ends them by their id, also when it fails; only those of `up` and `scale`
 //! are left running, for `down` to end.
 #![allow(clippy::print_stdout, reason = "these commands talk to the person who runs them")]
 
 mod cargo;
+mod dashboards;
 mod load;
 mod metrics;
 mod stack;
@@ -48,6 +49,15 @@ enum Command {
     ///
     /// Exit code: 0 when it is written, or with --check is current, 1 when it is not current, 2 when it cannot be written.
     Metrics(metrics::Args),
+    /// Ask the stack's Prometheus what every panel and every rule asks, while a short trace is played
+    ///
+    /// The stack is that of `cargo xtask up`. Each expression of grafana/dashboards and prometheus/rules is asked with Grafana's
+    /// variables filled in, while `replay http` plays replay/traces/sample-1k.ndjson and just after. At fault, and named with
+    /// its place, is one that Prometheus refuses, one of a metric that Prometheus does not know, and one that shows no data
+    /// though its panel's description does not say "Silent when healthy.".
+    ///
+    /// Exit code: 0 when nothing is at fault, 1 otherwise, 2 when it could not be asked, as when nothing runs.
+    CheckDashboards(dashboards::Args),
     /// Start the whole cluster on this machine and leave it running
     ///
     /// Three RabbitMQ nodes, Postgres and Redis, Prometheus, which reads all of it each second, then release builds of the
@@ -89,6 +99,7 @@ fn main() -> ExitCode {
         Command::Load(args) => load::run(&args),
         Command::K6 => load::print_k6(),
         Command::Metrics(args) => metrics::run(&args),
+        Command::CheckDashboards(args) => dashboards::run(&args),
         Command::Up(args) => stack::up(&args),
         Command::Scale(args) => stack::scale(&args),
         Command::Down(args) => stack::down(&args),

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
 }
 
 /// Runs until it is done or interrupted; then it is dropped, and with it every process that it started.
-fn block_on(measuring: impl Future<Output = anyhow::Result<Verdict>>) -> anyhow::Result<Verdict> {
+pub(crate) fn block_on(measuring: impl Future<Output = anyhow::Result<Verdict>>) -> anyhow::Result<Verdict> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) =

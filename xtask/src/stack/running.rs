@@ -13,6 +13,9 @@ pub(crate) struct Running {
     /// On 127.0.0.1, as all of these.
     pub(crate) matching_admin_ports: Vec<u16>,
     pub(crate) rabbitmq_ports: Vec<u16>,
+    pub(crate) prometheus_port: u16,
+    /// What tokens are signed with, when callers are known by them.
+    pub(crate) jwt_secret_file: Option<String>,
     /// What runs: name and pid.
     pub(crate) programs: Vec<(String, u32)>,
 }
@@ -36,10 +39,14 @@ impl Running {
             |name: &str| list(name)?.iter().map(|url| port_of(url)).collect::<anyhow::Result<Vec<u16>>>();
         let main_urls = list("MAIN_URLS")?;
         ensure!(!main_urls.is_empty(), "no API server runs; start some with cargo xtask scale main-server 2");
+        let prometheus_port = ports("PROMETHEUS_URL")?.first().copied();
         Ok(Self {
             main_urls,
             matching_admin_ports: ports("MATCHING_ADMIN_URLS")?,
             rabbitmq_ports: ports("RABBITMQ_METRICS_URLS")?,
+            prometheus_port: prometheus_port
+                .context("no Prometheus runs; cargo xtask up starts what is missing")?,
+            jwt_secret_file: list("JWT_SECRET_FILE").ok().and_then(|files| files.into_iter().next()),
             programs: programs.into_iter().map(|(name, process)| (name, process.pid())).collect(),
         })
     }

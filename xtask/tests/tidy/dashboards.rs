@@ -1,4 +1,5 @@
-//! The dashboards' files: every panel has its place, a unit, a description, and the data source by its uid.
+//! The dashboards' files: every panel has its place, a unit, a description, and the data source by its uid; "All" of a variable
+//! asks for a label that is there.
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,12 @@ fn place(panel: &Value) -> Option<[u64; 4]> {
 fn problems(board: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     let panels = board["panels"].as_array().expect("panels");
+    for variable in board["templating"]["list"].as_array().map_or(&[][..], Vec::as_slice) {
+        // `.*` also matches where there is no such label: a choice of one would then show nothing.
+        if variable["includeAll"] == true && variable["allValue"] != ".+" {
+            problems.push(format!("variable {}: its allValue is not .+", variable["name"]));
+        }
+    }
     let mut ids = BTreeSet::new();
     for (at, panel) in panels.iter().enumerate() {
         let title = panel["title"].as_str().unwrap_or("a panel without a title");
@@ -83,4 +90,7 @@ fn a_bad_panel_is_found() {
     let bad = json!({ "id": 1, "title": "x", "type": "stat", "gridPos": { "x": 20, "y": 0, "w": 8, "h": 4 },
         "datasource": { "uid": "other" }, "targets": [], "fieldConfig": { "defaults": { "unit": "" } } });
     assert_eq!(problems(&json!({ "panels": [bad.clone(), bad] })).len(), 4 + 5);
+    let variable = |all: &str| json!({ "list": [{ "name": "x", "includeAll": true, "allValue": all }] });
+    assert_eq!(problems(&json!({ "panels": [], "templating": variable(".*") })).len(), 1);
+    assert!(problems(&json!({ "panels": [], "templating": variable(".+") })).is_empty());
 }
