@@ -5,10 +5,13 @@
 signal=$1 folder=$2 log=$3
 shift 3
 pid=
+# The kernel sends it, and wakes what is paused, when whoever gave the orders dies: a process group with something paused in it
+# and nobody left to wake it up. This must outlive that.
+trap '' HUP
 while read -r order; do
     case $order in
     start)
-        "$@" </dev/null >>"$log" 2>&1 &
+        (trap - HUP && exec "$@") </dev/null >>"$log" 2>&1 &
         pid=$!
         echo "$pid"
         ;;
