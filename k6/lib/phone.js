@@ -1,4 +1,4 @@
-// A phone: presses the button, waits for the outcome, gives up after a while. It asks the next server each time.
+// A phone: presses the button, waits for the outcome, gives up after a while. It keeps its connection, and so its server.
 
 import { sleep } from 'k6';
 import http from 'k6/http';
@@ -75,7 +75,7 @@ export function read(person, ticket, { from, wait = 0, timeout }) {
 
 /** Holds polls until the ticket settles or patience ends; then cancels. Answers the ticket as last seen, or `null`. */
 export function follow(person, ticket, started) {
-  let from = person.n + 1;
+  let from = person.n;
   let lost = 0;
   while (lost < MOST_LOST_ANSWERS) {
     const left = Math.ceil((started + PATIENCE_MS - Date.now()) / 1000);
@@ -132,9 +132,9 @@ export function settle(ticket, started, waited = true) {
   }
 }
 
-/** Reads a match a second time, from the server that the ticket was given to: it must be the same one. */
+/** Reads a match a second time, from another server: it must be the same one. */
 export function readAgain(person, ticket, match) {
-  const { answer, seen } = read(person, ticket, { from: person.n });
+  const { answer, seen } = read(person, ticket, { from: person.n + 1 });
   if (seen === null) {
     complain(POLL, answer);
     return;

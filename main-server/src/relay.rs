@@ -18,7 +18,7 @@ const MESSAGE_BATCH: usize = 500;
 /// The most tickets that wait for one shard's message. Past it they are left to reconciliation.
 const FORMING_BOUND: usize = 10_000;
 /// The least time between two messages of a shard. After a longer silence one is sent at once.
-const PACE: Duration = Duration::from_millis(50);
+const PACE: Duration = Duration::from_millis(100);
 
 /// What waits to be sent to one shard.
 #[derive(Default)]

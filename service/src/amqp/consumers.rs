@@ -1,6 +1,6 @@
 //! Consuming: each queue on a channel of its own, for as long as its consumer wants it, whatever dies meanwhile.
 //!
-//! A message is acknowledged once its handler took it. One that cannot be decoded goes to `tickets.dead`, alone, as it was,
+//! A message is acknowledged after its handler took it, together with what else was taken meanwhile. One that cannot be decoded goes to `tickets.dead`, alone, as it was,
 //! with the reason beside it; it never stops the consumer, fails its neighbours or is lost on the way: it is acknowledged
 //! only after `tickets.dead` has confirmed it. What was handed out and not acknowledged comes again, so handlers meet a
 //! message twice.
@@ -21,6 +21,7 @@ use proto::topology::{DEAD_QUEUE, DEAD_QUEUE_HEADER, DEAD_REASON_HEADER, PREFETC
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::acks::Acks;
 use super::keeper::Keeper;
 use super::link::Link;
 use super::publisher::{Outgoing, Publisher};
@@ -37,6 +38,10 @@ const CALM: Duration = Duration::from_secs(10);
 const SETUP_DEADLINE: Duration = Duration::from_secs(10);
 /// How long a consumer that stops waits for its handlers, and then for the broker.
 const FINISH_DEADLINE: Duration = Duration::from_secs(5);
+/// How long a message that was taken waits for others to be acknowledged with it.
+const ACK_PACE: Duration = Duration::from_millis(200);
+/// So many are acknowledged at once: the broker must never run out of what it may hand out.
+const ACK_BATCH: usize = PREFETCH as usize / 4;
 /// The waits before an undecodable message is offered to its queue again.
 const DEAD_RETRY: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
 
@@ -135,23 +140,38 @@ impl Consumers {
         tracing::debug!(queue, node = link.node(), "consuming");
         // Bounded by the prefetch: the broker hands out no more before some are acknowledged.
         let mut under_way = FuturesUnordered::new();
+        let mut acks = Acks::new();
+        // Taken since the last acknowledgement; and when the next one is due, if any were.
+        let (mut taken, mut due) = (0, None);
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some(settled) = under_way.next() => settled?,
+                Some(tag) = under_way.next() => {
+                    acks.note_taken(tag);
+                    taken += 1;
+                    due = due.or_else(|| Some(Instant::now() + ACK_PACE));
+                }
                 delivery = deliveries.next() => {
                     let delivery = delivery.ok_or(Lost::Cancelled)??;
                     under_way.push(self.settle(queue, delivery, handler));
                 }
+                () = until(due) => {
+                    acknowledge(&channel, &mut acks).await?;
+                    (taken, due) = (0, None);
+                }
+            }
+            if taken >= ACK_BATCH {
+                acknowledge(&channel, &mut acks).await?;
+                (taken, due) = (0, None);
             }
         }
         let finish = async {
             channel.basic_cancel(deliveries.tag(), BasicCancelOptions::default()).await?;
-            while let Some(settled) = under_way.next().await {
-                settled?;
+            while let Some(tag) = under_way.next().await {
+                acks.note_taken(tag);
             }
-            Ok::<(), Lost>(())
+            acknowledge(&channel, &mut acks).await
         };
         // What was not finished is not acknowledged, and comes again to whoever is next.
         if let Ok(Err(lost)) = timeout(FINISH_DEADLINE, finish).await {
@@ -161,19 +181,17 @@ impl Consumers {
         Ok(())
     }
 
-    /// Has one message handled, and acknowledges it.
-    async fn settle<H, F>(&self, queue: &str, delivery: Delivery, handler: &H) -> Result<(), Lost>
+    /// Has one message handled. Answers its tag, which is to be acknowledged.
+    async fn settle<H, F>(&self, queue: &str, delivery: Delivery, handler: &H) -> u64
     where
         H: Fn(Vec<u8>) -> F,
         F: Future<Output = Verdict>,
     {
-        let Delivery { data, acker, .. } = delivery;
+        let Delivery { data, delivery_tag, .. } = delivery;
         if let Verdict::Undecodable(reason) = handler(data.clone()).await {
             self.bury(queue, &reason, data).await;
         }
-        // `false` when the channel has ended meanwhile; its stream says so too.
-        acker.ack(BasicAckOptions::default()).await?;
-        Ok(())
+        delivery_tag
     }
 
     /// Moves an undecodable message to where somebody will look at it, however long that takes.
@@ -194,6 +212,22 @@ impl Consumers {
             tokio::time::sleep(backoff.next_jittered()).await;
         }
     }
+}
+
+/// Ends at that moment; never when there is none.
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Acknowledges what was taken.
+async fn acknowledge(channel: &Channel, acks: &mut Acks) -> Result<(), Lost> {
+    for ack in acks.take() {
+        channel.basic_ack(ack.tag, BasicAckOptions { multiple: ack.multiple }).await?;
+    }
+    Ok(())
 }
 
 fn undecodable(queue: &str) -> metrics::Counter {

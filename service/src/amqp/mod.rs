@@ -7,6 +7,7 @@
 //! What must never happen here: a wait without a bound, a message that counts as published without a confirm of the
 //! broker, a channel per message, a message body in a log.
 
+mod acks;
 mod consumers;
 mod keeper;
 mod link;
