@@ -10,8 +10,8 @@ import { count, number, share } from './lib/settings.js';
 
 const RATE = count('RATE', 1000);
 const SECONDS = count('SECONDS', 10);
-// Waits are about a second, a few are as long as patience; `virtual users` above what is in use cost memory only.
-const VUS = count('VUS', 2500);
+// A thousand are in use: waits are about a second. The others are for waits that grow, and each opens a connection of its own.
+const VUS = count('VUS', 1750);
 const REREAD = share('REREAD', 0.1);
 const plan = { requests: RATE * SECONDS, seconds: SECONDS };
 
