@@ -31,12 +31,14 @@ const people = newPeople(plan.requests);
 
 export const options = optionsFor(
   {
-    executor: 'constant-arrival-rate',
-    rate: RATE,
-    // k6 starts one iteration more or less than rate times duration; who is too many below does nothing.
-    duration: `${SECONDS * 1000 + 100}ms`,
-    preAllocatedVUs: VUS,
-    maxVUs: VUS,
+    phones: {
+      executor: 'constant-arrival-rate',
+      rate: RATE,
+      // k6 starts one iteration more or less than rate times duration; who is too many below does nothing.
+      duration: `${SECONDS * 1000 + 100}ms`,
+      preAllocatedVUs: VUS,
+      maxVUs: VUS,
+    },
   },
   thresholds({
     requests: plan.requests,

@@ -59,6 +59,6 @@ export function thresholds({ requests, acceptP95Ms, soonShare, mayDrop = false }
     unexpected_answers: never,
     tickets_unsettled: never,
   };
-  const all = { iterations: [`count>=${requests}`], dropped_iterations: never, tickets_rejected: never };
+  const all = { 'iterations{scenario:phones}': [`count>=${requests}`], dropped_iterations: never, tickets_rejected: never };
   return mayDrop ? rules : { ...rules, ...all };
 }

@@ -18,6 +18,7 @@ const MOST_LOST_ANSWERS = 5;
 const SUBMIT = 'POST /v1/tickets';
 const POLL = 'GET /v1/tickets/{id}';
 const CANCEL = 'DELETE /v1/tickets/{id}';
+const CURRENT = 'GET /v1/tickets/current';
 
 /** The address of a server, counted round and round. */
 export function server(n) {
@@ -41,6 +42,16 @@ export function pressing(person, { key, keepBody = false } = {}) {
     headers['Idempotency-Key'] = key;
   }
   return request(person.bearer, SUBMIT, { keepBody, headers });
+}
+
+/** Opens the app, which asks where its user stands, of each server: who presses later has a connection already. */
+export function open(person) {
+  URLS.forEach((url) => {
+    const answer = http.get(`${url}/v1/tickets/current`, request(person.bearer, CURRENT));
+    if (answer.status !== 404) {
+      complain(CURRENT, answer);
+    }
+  });
 }
 
 /** Looks at the answer to a press of the button: the ticket's id, or `null` when there is none. */

@@ -7,13 +7,13 @@ import { text } from './settings.js';
 // A phone gives up after its patience; the rest is for the slowest answers.
 const GRACEFUL_STOP = '90s';
 
-/** k6's options for one scenario. */
-export function optionsFor(scenario, thresholds) {
+/** k6's options. `phones`: those who press; `opening`: those who open the app before. */
+export function optionsFor({ phones, ...others }, thresholds) {
   return {
-    scenarios: { phones: { timeUnit: '1s', gracefulStop: GRACEFUL_STOP, ...scenario } },
+    scenarios: { ...others, phones: { timeUnit: '1s', gracefulStop: GRACEFUL_STOP, ...phones } },
     thresholds,
     // Each tag is a time series more for every value; the requests' names are ours.
-    systemTags: ['name', 'status'],
+    systemTags: ['name', 'status', 'scenario'],
     summaryTrendStats: ['min', 'p(50)', 'p(95)', 'p(99)', 'max'],
     discardResponseBodies: true,
     setupTimeout: '60s',
@@ -26,7 +26,10 @@ export function begin() {
   return { startedMs: Date.now() };
 }
 
-/** k6's `handleSummary`: a table for people, and JSON in the file that SUMMARY names. `plan`: what was to be sent. */
+/**
+ * k6's `handleSummary`: a table for people, and JSON in the file that SUMMARY names. `plan`: how many `requests` were to be sent in
+ * how many `seconds`, beginning `from` seconds after k6's own beginning.
+ */
 export function summaryOf(name, plan) {
   return (data) => {
     const summary = json(name, plan, data);

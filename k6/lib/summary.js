@@ -48,7 +48,7 @@ export function json(scenario, plan, { metrics, setup_data: setup }) {
     scenario,
     requests: plan.requests,
     sending_seconds: plan.seconds,
-    started_ms: setup.startedMs,
+    started_ms: setup.startedMs + (plan.from || 0) * 1000,
     ended_ms: Date.now(),
     dropped_iterations: valueOf(metrics, 'dropped_iterations', 'count') || 0,
     virtual_users: valueOf(metrics, 'vus_max', 'max'),
