@@ -20,6 +20,7 @@ mod bad_input;
 mod contract;
 mod full_pool;
 mod idempotency;
+mod k6;
 mod ledger;
 mod operating;
 mod pasting;

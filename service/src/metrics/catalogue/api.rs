@@ -10,8 +10,8 @@ const WAITS: &[f64] = &[
 /// Requests: 0.5 ms to 5 s, with a bound at the 50 ms that accepting may take, and up to a minute for long polls. Steps of a half, as
 /// for the store and the broker: what a phone sees and what the server sees of one request is then at most a step apart.
 const REQUEST_TIMES: &[f64] = &[
-    0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5,
-    0.75, 1.0, 2.0, 5.0, 10.0, 25.0, 60.0,
+    0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3,
+    0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 25.0, 60.0,
 ];
 /// Similarities, in tenths.
 const SIMILARITIES: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];

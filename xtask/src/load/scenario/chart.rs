@@ -104,8 +104,13 @@ fn above(highest: f64) -> f64 {
 
 /// A number without the decimals that say nothing.
 pub(super) fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let decimals = match value.abs() {
+        100.0.. => return format!("{value:.0}"),
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
