@@ -69,7 +69,12 @@ async fn an_absent_broker_is_an_error_at_once_and_comes_back_by_itself() {
     }
     world.cluster.start_all().await.unwrap();
     until("it publishes again", async || world.try_send(&queue, "after").await.is_ok()).await;
-    assert_eq!(taken.recv().await.as_deref(), Some("after"));
+    // What was taken in the last moments before the end was not acknowledged yet, and comes again.
+    let mut next = taken.recv().await;
+    while next.as_deref() == Some("before") {
+        next = taken.recv().await;
+    }
+    assert_eq!(next.as_deref(), Some("after"));
     for health in [world.publisher.health(), world.consumers.health()] {
         until("it says so", async || health.to_string() == "ok").await;
     }
