@@ -46,6 +46,10 @@ pub struct OutputArgs {
     /// Write the pairs to this file, one JSON a line
     #[arg(long, value_name = "FILE")]
     pub pairs: Option<PathBuf>,
+    /// Leave out the best possible total similarity, which takes 0.2 s for 10,000 requests in 17 regions, 5 s for
+    /// 30,000 in 6, and grows with the square of a region's requests
+    #[arg(long)]
+    pub no_bound: bool,
 }
 
 /// `replay engine`
@@ -57,6 +61,9 @@ pub struct EngineArgs {
     /// The policy to play it with; without one, the defaults of the servers
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
+    /// How many times faster than in the trace requests come: its times are divided by this. Waits stay as they are
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_speed)]
+    pub speed: f64,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

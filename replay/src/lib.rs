@@ -4,6 +4,7 @@
 //! share. A report is made from what clients saw ([`outcome::Seen`]) and from the trace; nothing that a server
 //! says about itself is believed.
 
+pub mod bound;
 pub mod cli;
 pub mod drive;
 pub mod generate;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::bound::Bound;
 use crate::outcome::{Ending, Posted, Seen};
 use crate::pairs::{Pairings, Side};
 use crate::stats::{Spread, round};
@@ -30,6 +31,8 @@ pub struct Run {
     pub elapsed_seconds: f64,
     /// Whether somebody ended it early, so that phones still waited for answers.
     pub interrupted: bool,
+    /// What the pairs are measured against, when it was computed.
+    pub bound: Option<Bound>,
 }
 
 /// What `--json` holds. Times are in milliseconds; a mean or percentile of nothing is null.
@@ -72,6 +75,12 @@ pub struct Report {
     /// Pairs of which only one side was told, though the other's phone had not been stopped early.
     pub told_one_side: usize,
 
+    /// The similarities of all pairs, as a share of [`Self::similarity_bound`].
+    pub similarity_ratio: Option<f64>,
+    /// The most that they could add up to ([`crate::bound`]); null when it was not asked for.
+    pub similarity_bound: Option<f64>,
+    /// Requests in regions so large that this bound is 2 to 3 % wider there.
+    pub similarity_bound_loose_requests: Option<usize>,
     /// How the trace was played.
     pub mode: Mode,
     /// Requests answered with a ticket that was waiting for the same user already.
@@ -139,6 +148,9 @@ impl Report {
             double_matched: count_double_matched(trace, seen, pairings),
             self_matched: pairings.all.iter().filter(|pairing| pairing.is_self(trace)).count(),
             told_one_side: count_told_one_side(trace, seen, pairings, run.interrupted),
+            similarity_ratio: run.bound.and_then(|bound| bound.ratio(similarity_sum)),
+            similarity_bound: run.bound.map(|bound| bound.similarity),
+            similarity_bound_loose_requests: run.bound.map(|bound| bound.loose_requests),
             mode: run.mode,
             already_waiting: seen.iter().filter(|s| matches!(s.posted, Posted::Ticket(_))).count()
                 - tickets.len(),

@@ -11,6 +11,7 @@ use service::policy::MatchPolicy;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::bound::Bound;
 use crate::cli::{Cli, Command, EngineArgs, GenerateArgs, HttpArgs, OutputArgs};
 use crate::drive::{Plan, drive};
 use crate::generate::{Recipe, generate};
@@ -48,20 +49,22 @@ pub fn run(cli: Cli) -> anyhow::Result<Verdict> {
 }
 
 fn play_engine(args: &EngineArgs) -> anyhow::Result<Verdict> {
-    let trace = load(&args.trace)?;
+    let trace = load(&args.trace)?.sped_up(args.speed);
     let policy = MatchPolicy::load_or_default(args.policy.as_deref())?;
     let files = Files::open(&args.output)?;
+    let bound = bound(&trace, !args.output.no_bound)?;
     let bar = bar(&trace);
     let began = Instant::now();
     let seen = simulate(&trace, &policy, || bar.inc(1))?;
     bar.finish_and_clear();
     let elapsed_seconds = began.elapsed().as_secs_f64();
-    files.report(&trace, &seen, Run { mode: Mode::Engine, elapsed_seconds, interrupted: false })
+    files.report(&trace, &seen, Run { mode: Mode::Engine, elapsed_seconds, interrupted: false, bound })
 }
 
 async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
     let trace = load(&args.trace)?;
     let files = Files::open(&args.output)?;
+    let bound = bound(&trace, !args.output.no_bound)?;
     raise_open_files(trace.requests().len());
     let mut servers = Vec::with_capacity(args.url.len());
     for url in &args.url {
@@ -89,7 +92,11 @@ async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
     .await?;
     bar.finish_and_clear();
     let elapsed_seconds = began.elapsed().as_secs_f64();
-    files.report(&trace, &seen, Run { mode: Mode::Http, elapsed_seconds, interrupted: stop.is_cancelled() })
+    files.report(
+        &trace,
+        &seen,
+        Run { mode: Mode::Http, elapsed_seconds, interrupted: stop.is_cancelled(), bound },
+    )
 }
 
 fn write_trace(args: GenerateArgs) -> anyhow::Result<Verdict> {
@@ -170,6 +177,17 @@ fn raise_open_files(phones: usize) {
 #[allow(clippy::print_stderr, reason = "for the person who runs it; the report alone goes to stdout")]
 fn warn(text: &str) {
     eprintln!("warning: {text}");
+}
+
+/// Computes the bound, if it is wanted.
+fn bound(trace: &Trace, wanted: bool) -> anyhow::Result<Option<Bound>> {
+    let compute = || {
+        let bar = bar(trace).with_message("(best possible similarity)");
+        let bound = Bound::of(trace, |requests| bar.inc(requests))?;
+        bar.finish_and_clear();
+        Ok(bound)
+    };
+    wanted.then(compute).transpose()
 }
 
 /// Shown on a terminal only.

@@ -13,6 +13,8 @@ pub struct Spread {
     pub p99: Option<f64>,
     /// The largest.
     pub max: Option<f64>,
+    /// The mean.
+    pub mean: Option<f64>,
 }
 
 impl Spread {
@@ -24,7 +26,9 @@ impl Spread {
             let rank = (values.len() * percent).div_ceil(100);
             values.get(rank.saturating_sub(1)).copied().map(round)
         };
-        Self { p50: at(50), p95: at(95), p99: at(99), max: at(100) }
+        let sum: f64 = values.iter().sum();
+        let mean = (!values.is_empty()).then(|| round(sum / values.len() as f64));
+        Self { p50: at(50), p95: at(95), p99: at(99), max: at(100), mean }
     }
 }
 
@@ -40,7 +44,8 @@ mod tests {
     #[test]
     fn percentiles_are_nearest_rank() {
         let spread = Spread::of((1..=200).rev().map(f64::from));
-        assert_eq!(spread, Spread { p50: Some(100.0), p95: Some(190.0), p99: Some(198.0), max: Some(200.0) });
+        let [p50, p95, p99, max, mean] = [100.0, 190.0, 198.0, 200.0, 100.5].map(Some);
+        assert_eq!(spread, Spread { p50, p95, p99, max, mean });
         assert_eq!(Spread::of([5.00049]).p99, Some(5.0));
         assert_eq!(Spread::of([]), Spread::default());
     }

@@ -57,6 +57,14 @@ fn pairs(page: &mut Page, report: &Report) {
         &mean(report.similarity_mean),
         "shared interests / all of both: 0 none, 1 equal",
     );
+    if let Some(bound) = report.similarity_bound {
+        let loose = match report.similarity_bound_loose_requests {
+            Some(1..) => ", which is 2 to 3 % wider for regions of more than 5,000",
+            Some(0) | None => "",
+        };
+        let meaning = format!("of {bound:.2}, the most that these requests could add up to{loose}");
+        page.value("similarity ratio", &mean(report.similarity_ratio), &meaning);
+    }
     page.value("shared mean", &mean(report.shared_mean), "interests that a pair has in common");
     page.count(
         "nothing shared",
@@ -76,7 +84,7 @@ fn pairs(page: &mut Page, report: &Report) {
 }
 
 fn times(page: &mut Page, report: &Report) {
-    page.title("\nTimes                  p50       p95       p99       max");
+    page.title("\nTimes                 mean       p50       p95       p99       max");
     page.spread("accept", report.accept_ms, "scheduled send until the ticket was answered");
     page.spread("wait", report.wait_ms, "scheduled send until the match was known");
     if report.expired > 0 {
@@ -137,8 +145,9 @@ impl Page {
     }
 
     fn spread(&mut self, name: &str, spread: Spread, meaning: &str) {
-        let [p50, p95, p99, max] = [spread.p50, spread.p95, spread.p99, spread.max].map(show_ms);
-        self.line(format_args!("  {name:<14}{p50:>10}{p95:>10}{p99:>10}{max:>10}  {meaning}"));
+        let Spread { mean, p50, p95, p99, max } = spread;
+        let [mean, p50, p95, p99, max] = [mean, p50, p95, p99, max].map(show_ms);
+        self.line(format_args!("  {name:<14}{mean:>10}{p50:>10}{p95:>10}{p99:>10}{max:>10}  {meaning}"));
     }
 }
 

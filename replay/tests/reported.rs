@@ -38,7 +38,7 @@ fn good() -> Vec<Seen> {
 }
 
 fn report_of(trace: &Trace, seen: &[Seen], interrupted: bool) -> Report {
-    let run = Run { mode: Mode::Http, elapsed_seconds: 1.0, interrupted };
+    let run = Run { mode: Mode::Http, elapsed_seconds: 1.0, interrupted, bound: None };
     Report::new(trace, seen, &put_together(trace, seen), run)
 }
 

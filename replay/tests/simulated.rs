@@ -14,7 +14,7 @@ fn play(policy: &MatchPolicy) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/sample-1k.ndjson");
     let trace = Trace::load(&path).unwrap();
     let seen = simulate(&trace, policy, || {}).unwrap();
-    let run = Run { mode: Mode::Engine, elapsed_seconds: 0.0, interrupted: false };
+    let run = Run { mode: Mode::Engine, elapsed_seconds: 0.0, interrupted: false, bound: None };
     Report::new(&trace, &seen, &put_together(&trace, &seen), run)
 }
 

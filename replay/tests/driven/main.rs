@@ -57,7 +57,7 @@ async fn play(server: &Fifo, names: &[&str], how: Play) -> Report {
     };
     let (seen, ()) = tokio::join!(drive(&trace, plan, &stop, |_| {}), stopping);
     let seen = seen.unwrap();
-    let run = Run { mode: Mode::Http, elapsed_seconds: 0.0, interrupted: stop.is_cancelled() };
+    let run = Run { mode: Mode::Http, elapsed_seconds: 0.0, interrupted: stop.is_cancelled(), bound: None };
     Report::new(&trace, &seen, &put_together(&trace, &seen), run)
 }
 
