@@ -6,7 +6,7 @@ import { cancelled, doubleTap, forgotten, nonsense } from './lib/churn.js';
 import { thresholds } from './lib/measures.js';
 import { newPeople, personOf } from './lib/people.js';
 import { pressAndWait } from './lib/phone.js';
-import { begin, optionsFor, summaryOf } from './lib/run.js';
+import { begin, optionsFor, steadily, summaryOf } from './lib/run.js';
 import { count, number, seconds, share } from './lib/settings.js';
 import { seeded } from './lib/wishes.js';
 
@@ -31,14 +31,7 @@ const people = newPeople(plan.requests);
 
 export const options = optionsFor(
   {
-    phones: {
-      executor: 'constant-arrival-rate',
-      rate: RATE,
-      // k6 starts one iteration more or less than rate times duration; who is too many below does nothing.
-      duration: `${SECONDS * 1000 + 100}ms`,
-      preAllocatedVUs: VUS,
-      maxVUs: VUS,
-    },
+    phones: { ...steadily(RATE, SECONDS), preAllocatedVUs: VUS, maxVUs: VUS },
   },
   thresholds({
     requests: plan.requests,

@@ -2,7 +2,7 @@
 // all: what it drops is reported and fails nothing.
 
 import { crowd } from './lib/crowd.js';
-import { begin } from './lib/run.js';
+import { begin, steadily } from './lib/run.js';
 import { count, number, share } from './lib/settings.js';
 
 const RATE = count('RATE', 5000);
@@ -11,7 +11,7 @@ const SECONDS = count('SECONDS', 2);
 const spike = crowd('spike', {
   requests: RATE * SECONDS,
   seconds: SECONDS,
-  arrivals: { executor: 'constant-arrival-rate', rate: RATE, duration: `${SECONDS * 1000 + 100}ms` },
+  arrivals: steadily(RATE, SECONDS),
   vus: count('VUS', 6000),
   limits: { acceptP95Ms: number('ACCEPT_P95_MS', 3000), soonShare: share('SOON_SHARE', 0.9), mayDrop: true },
 });

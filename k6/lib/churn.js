@@ -4,7 +4,7 @@ import { sleep } from 'k6';
 import http from 'k6/http';
 
 import { complain, counters } from './measures.js';
-import { cancel, follow, judge, press, pressing, read, request, server, settle } from './phone.js';
+import { CURRENT, cancel, follow, judge, press, pressing, read, request, server, settle } from './phone.js';
 
 /** Presses, thinks better of it, and cancels: whoever was faster, the match or the hand, the ticket says so. */
 export function cancelled(person) {
@@ -67,7 +67,7 @@ export function forgotten(person) {
     return;
   }
   sleep(2);
-  const parameters = request(person.bearer, 'GET /v1/tickets/current', { keepBody: true });
+  const parameters = request(person.bearer, CURRENT, { keepBody: true });
   const current = http.get(`${server(person.n + 2)}/v1/tickets/current`, parameters);
   if (current.status !== 200 || JSON.parse(current.body).id !== ticket) {
     complain('the current ticket is not the one that was made', current);

@@ -18,7 +18,8 @@ const MOST_LOST_ANSWERS = 5;
 const SUBMIT = 'POST /v1/tickets';
 const POLL = 'GET /v1/tickets/{id}';
 const CANCEL = 'DELETE /v1/tickets/{id}';
-const CURRENT = 'GET /v1/tickets/current';
+/** The name of the request that asks where a user stands. */
+export const CURRENT = 'GET /v1/tickets/current';
 
 /** The address of a server, counted round and round. */
 export function server(n) {

@@ -7,6 +7,11 @@ import { text } from './settings.js';
 // A phone gives up after its patience; the rest is for the slowest answers.
 const GRACEFUL_STOP = '90s';
 
+/** An executor under which so many people a second come for so long. k6 starts one more or less than that. */
+export function steadily(rate, seconds) {
+  return { executor: 'constant-arrival-rate', rate, duration: `${seconds * 1000 + 100}ms` };
+}
+
 /** k6's options. `phones`: those who press; `opening`: those who open the app before. */
 export function optionsFor({ phones, ...others }, thresholds) {
   return {

@@ -12,6 +12,8 @@ pub(super) struct Acks {
     next: u64,
     /// Taken ahead of `next`, and whether that was acknowledged. Bounded by the prefetch.
     ahead: BTreeMap<u64, bool>,
+    /// How many were taken and not acknowledged.
+    unacknowledged: usize,
 }
 
 /// An acknowledgement to send.
@@ -24,17 +26,24 @@ pub(super) struct Ack {
 
 impl Acks {
     pub(super) fn new() -> Self {
-        Self { next: 1, ahead: BTreeMap::new() }
+        Self { next: 1, ahead: BTreeMap::new(), unacknowledged: 0 }
     }
 
     /// A delivery's handler is done with it.
     pub(super) fn note_taken(&mut self, tag: u64) {
         self.ahead.insert(tag, false);
+        self.unacknowledged += 1;
+    }
+
+    /// How many the next call of [`Self::take`] acknowledges.
+    pub(super) fn unacknowledged(&self) -> usize {
+        self.unacknowledged
     }
 
     /// What to acknowledge now: all that was taken. One that stays with its handler for long, on its way to the dead letters
     /// for instance, holds up none of those behind it.
     pub(super) fn take(&mut self) -> Vec<Ack> {
+        self.unacknowledged = 0;
         let mut acks = Vec::new();
         let mut last = None;
         while let Some(acknowledged) = self.ahead.remove(&self.next) {

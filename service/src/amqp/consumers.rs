@@ -1,9 +1,9 @@
 //! Consuming: each queue on a channel of its own, for as long as its consumer wants it, whatever dies meanwhile.
 //!
-//! A message is acknowledged after its handler took it, together with what else was taken meanwhile. One that cannot be decoded goes to `tickets.dead`, alone, as it was,
-//! with the reason beside it; it never stops the consumer, fails its neighbours or is lost on the way: it is acknowledged
-//! only after `tickets.dead` has confirmed it. What was handed out and not acknowledged comes again, so handlers meet a
-//! message twice.
+//! A message is acknowledged after its handler took it, together with what else was taken meanwhile. One that cannot be
+//! decoded goes to `tickets.dead`, alone, as it was, with the reason beside it; it never stops the consumer, fails its
+//! neighbours or is lost on the way: it is acknowledged only after `tickets.dead` has confirmed it. What was handed out and
+//! not acknowledged comes again, so handlers meet a message twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,29 +141,27 @@ impl Consumers {
         // Bounded by the prefetch: the broker hands out no more before some are acknowledged.
         let mut under_way = FuturesUnordered::new();
         let mut acks = Acks::new();
-        // Taken since the last acknowledgement; and when the next one is due, if any were.
-        let (mut taken, mut due) = (0, None);
+        // When the next acknowledgement is due, if anything was taken since the last.
+        let mut due = None;
         loop {
-            tokio::select! {
+            let is_due = tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 Some(tag) = under_way.next() => {
                     acks.note_taken(tag);
-                    taken += 1;
                     due = due.or_else(|| Some(Instant::now() + ACK_PACE));
+                    acks.unacknowledged() >= ACK_BATCH
                 }
                 delivery = deliveries.next() => {
                     let delivery = delivery.ok_or(Lost::Cancelled)??;
                     under_way.push(self.settle(queue, delivery, handler));
+                    false
                 }
-                () = until(due) => {
-                    acknowledge(&channel, &mut acks).await?;
-                    (taken, due) = (0, None);
-                }
-            }
-            if taken >= ACK_BATCH {
+                () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => true,
+            };
+            if is_due {
                 acknowledge(&channel, &mut acks).await?;
-                (taken, due) = (0, None);
+                due = None;
             }
         }
         let finish = async {
@@ -211,14 +209,6 @@ impl Consumers {
             );
             tokio::time::sleep(backoff.next_jittered()).await;
         }
-    }
-}
-
-/// Ends at that moment; never when there is none.
-async fn until(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due).await,
-        None => std::future::pending().await,
     }
 }
 
