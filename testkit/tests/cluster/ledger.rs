@@ -79,7 +79,7 @@ async fn play(trace: Trace, plan: Plan) -> Ledger {
     let alone = simulate(&trace, &policy, || {}).unwrap();
     let could_match = alone.iter().filter(|one| matches!(one.ending, Ending::Matched { .. })).count();
     let seen = drive(&trace, plan, &CancellationToken::new(), |_| {}).await.unwrap();
-    let run = Run { mode: Mode::Http, elapsed_seconds: 0.0, interrupted: false };
+    let run = Run { mode: Mode::Http, elapsed_seconds: 0.0, interrupted: false, bound: None };
     let report = Report::new(&trace, &seen, &put_together(&trace, &seen), run);
     Ledger { report, seen, could_match }
 }
