@@ -9,13 +9,13 @@
 //! more; an assignment may also go round in odd circles, so on real interests the bound is about 1 % above the
 //! best pairs.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::anyhow;
 use ndarray::Array2;
 
+use crate::numbering::Numbering;
 use crate::trace::Trace;
 
 /// The most requests of one region that are assigned: 5,000 take a few seconds and 200 MB. Larger regions are
@@ -110,17 +110,13 @@ impl Point {
 
 /// The requests of each region, the largest first.
 fn regions(trace: &Trace) -> Vec<Vec<Point>> {
-    fn number<'t>(numbers: &mut HashMap<&'t str, usize>, text: &'t str) -> usize {
-        let next = numbers.len();
-        *numbers.entry(text).or_insert(next)
-    }
-    let (mut users, mut keys, mut places) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let [mut users, mut keys, mut places] = [(); 3].map(|()| Numbering::default());
     let mut regions: Vec<Vec<Point>> = Vec::new();
     for request in trace.requests() {
-        let place = number(&mut places, request.region.as_str());
-        let mut interests: Vec<usize> = request.interests.keys().map(|key| number(&mut keys, key)).collect();
+        let place = places.of(request.region.as_str());
+        let mut interests: Vec<usize> = request.interests.keys().map(|key| keys.of(key)).collect();
         interests.sort_unstable();
-        let point = Point { user: number(&mut users, request.user.as_str()), interests };
+        let point = Point { user: users.of(request.user.as_str()), interests };
         match regions.get_mut(place) {
             Some(region) => region.push(point),
             None => regions.push(vec![point]),

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::Serialize;
 
 use crate::bound::Bound;
+use crate::groups::{Played, RarityTenth, RegionSize};
 use crate::outcome::{Ending, Posted, Seen};
 use crate::pairs::{Pairings, Side};
 use crate::stats::{Spread, round};
+use crate::tickets::tickets;
 use crate::trace::Trace;
 
 /// How a trace was played.
@@ -81,6 +83,12 @@ pub struct Report {
     pub similarity_bound: Option<f64>,
     /// Requests in regions so large that this bound is 2 to 3 % wider there.
     pub similarity_bound_loose_requests: Option<usize>,
+    /// How the tenths of the users fared, those of the rarest interests first. Ten.
+    pub by_rarity: Vec<RarityTenth>,
+    /// How many times [`Self::wait_ms`]'s p95 that of the rarest tenth is; null when nobody waited that long at all.
+    pub rarest_tenth_wait_p95_factor: Option<f64>,
+    /// How the people of small, middling and large regions fared. Three.
+    pub by_region_size: Vec<RegionSize>,
     /// How the trace was played.
     pub mode: Mode,
     /// Requests answered with a ticket that was waiting for the same user already.
@@ -117,8 +125,13 @@ impl Report {
 
         let overlaps: Vec<_> = pairings.all.iter().map(|pairing| pairing.overlap(trace)).collect();
         let mean = |sum: f64| (!overlaps.is_empty()).then(|| sum / overlaps.len() as f64);
-        let similarity_sum: f64 = overlaps.iter().map(|overlap| overlap.similarity).sum();
+        let similarities: Vec<f64> = overlaps.iter().map(|overlap| overlap.similarity).collect();
+        let similarity_sum: f64 = similarities.iter().sum();
         let shared_sum: usize = overlaps.iter().map(|overlap| overlap.shared.len()).sum();
+
+        let played = Played { trace, tickets: &tickets, pairs: &pairings.all, similarities: &similarities };
+        let by_rarity = played.by_rarity();
+        let wait_ms = waits(is_matched);
 
         let mut errors = BTreeMap::new();
         for kind in seen.iter().flat_map(|one| &one.errors) {
@@ -134,7 +147,7 @@ impl Report {
             unsettled: ended(|ending| *ending == Ending::Unsettled),
             pairs: pairings.all.len(),
             accept_ms: Spread::of(tickets.iter().filter_map(|t| t.first.accept_ms)),
-            wait_ms: waits(is_matched),
+            wait_ms,
             similarity_sum,
             similarity_mean: mean(similarity_sum),
             shared_mean: mean(shared_sum as f64),
@@ -151,6 +164,9 @@ impl Report {
             similarity_ratio: run.bound.and_then(|bound| bound.ratio(similarity_sum)),
             similarity_bound: run.bound.map(|bound| bound.similarity),
             similarity_bound_loose_requests: run.bound.map(|bound| bound.loose_requests),
+            rarest_tenth_wait_p95_factor: by_rarity[0].fared.wait_ms.p95_factor(wait_ms),
+            by_rarity,
+            by_region_size: played.by_region_size(),
             mode: run.mode,
             already_waiting: seen.iter().filter(|s| matches!(s.posted, Posted::Ticket(_))).count()
                 - tickets.len(),
@@ -169,28 +185,6 @@ impl Report {
     pub fn faults(&self) -> usize {
         self.double_matched + self.self_matched + self.told_one_side + self.errors.values().sum::<usize>()
     }
-}
-
-/// One ticket: what its first phone saw of its making, and of its end whichever phone saw that first.
-struct Ticket<'s> {
-    first: &'s Seen,
-    end: &'s Seen,
-}
-
-/// The tickets of a run. A user who submits again while waiting has two phones on one ticket: it counts once.
-fn tickets(seen: &[Seen]) -> Vec<Ticket<'_>> {
-    let mut places = HashMap::new();
-    let mut tickets: Vec<Ticket<'_>> = Vec::new();
-    for one in seen {
-        let Posted::Ticket(id) = one.posted else { continue };
-        let place = *places.entry(id).or_insert(tickets.len());
-        match tickets.get_mut(place) {
-            None => tickets.push(Ticket { first: one, end: one }),
-            Some(ticket) if ticket.end.ending == Ending::Unsettled => ticket.end = one,
-            Some(_) => {}
-        }
-    }
-    tickets
 }
 
 /// Users whom the phones, their own and others', place in more pairs than they had tickets.

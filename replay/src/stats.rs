@@ -30,6 +30,12 @@ impl Spread {
         let mean = (!values.is_empty()).then(|| round(sum / values.len() as f64));
         Self { p50: at(50), p95: at(95), p99: at(99), max: at(100), mean }
     }
+
+    /// How many times the p95 of `whole` this one's p95 is. `None` when either is missing or the whole's is 0.
+    pub fn p95_factor(self, whole: Self) -> Option<f64> {
+        let whole = whole.p95.filter(|p95| *p95 > 0.0)?;
+        Some(self.p95? / whole)
+    }
 }
 
 /// Rounds to three decimals: microseconds, when the value is in milliseconds.

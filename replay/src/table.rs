@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::groups::{Fared, RarityTenth};
 use crate::report::{Mode, Report};
 use crate::stats::Spread;
 
@@ -19,6 +20,7 @@ pub fn render(report: &Report) -> String {
     requests(&mut page, report);
     pairs(&mut page, report);
     times(&mut page, report);
+    groups(&mut page, report);
     faults(&mut page, report);
     page.0
 }
@@ -51,10 +53,9 @@ fn pairs(page: &mut Page, report: &Report) {
         &format!("{:.2}", report.similarity_sum),
         "how well all pairs fit, added up",
     );
-    let mean = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
     page.value(
         "similarity mean",
-        &mean(report.similarity_mean),
+        &show_part(report.similarity_mean),
         "shared interests / all of both: 0 none, 1 equal",
     );
     if let Some(bound) = report.similarity_bound {
@@ -63,9 +64,9 @@ fn pairs(page: &mut Page, report: &Report) {
             Some(0) | None => "",
         };
         let meaning = format!("of {bound:.2}, the most that these requests could add up to{loose}");
-        page.value("similarity ratio", &mean(report.similarity_ratio), &meaning);
+        page.value("similarity ratio", &show_part(report.similarity_ratio), &meaning);
     }
-    page.value("shared mean", &mean(report.shared_mean), "interests that a pair has in common");
+    page.value("shared mean", &show_part(report.shared_mean), "interests that a pair has in common");
     page.count(
         "nothing shared",
         report.zero_shared_pairs,
@@ -98,6 +99,45 @@ fn times(page: &mut Page, report: &Report) {
         );
         page.title("");
         page.value("retries", &report.retries.to_string(), "sent again: an answer was lost, or Retry-After");
+    }
+}
+
+fn groups(page: &mut Page, report: &Report) {
+    page.title("\nWho                matched      mean       p50       p95  similarity");
+    let whole = Fared {
+        requests: report.submitted,
+        accepted: report.accepted,
+        matched: report.matched,
+        matched_share: (report.accepted > 0).then(|| report.matched as f64 / report.accepted as f64),
+        wait_ms: report.wait_ms,
+        similarity_mean: report.similarity_mean,
+    };
+    page.fared("everybody", &whole, "shares of the accepted, waits of the matched");
+    for (name, tenth) in
+        [("rarest tenth", report.by_rarity.first()), ("commonest tenth", report.by_rarity.last())]
+    {
+        let Some(RarityTenth { mean_frequency_min: Some(from), mean_frequency_max: Some(to), fared, .. }) =
+            tenth
+        else {
+            continue;
+        };
+        page.fared(
+            name,
+            fared,
+            &format!("whose interests are those of {from:.0} to {to:.0} users, on average"),
+        );
+    }
+    for size in report.by_region_size.iter().filter(|size| size.regions > 0) {
+        let name = match size.region_requests_max {
+            Some(most) => format!("regions <= {most}"),
+            None => format!("regions >= {}", size.region_requests_min),
+        };
+        let meaning = format!("requests of the trace: {}, in regions: {}", size.fared.requests, size.regions);
+        page.fared(&name, &size.fared, &meaning);
+    }
+    if let Some(factor) = report.rarest_tenth_wait_p95_factor {
+        let meaning = format!("the rarest tenth's wait p95 is {factor:.2} times the whole's");
+        page.value("rarest p95", &format!("{factor:.2} x"), &meaning);
     }
 }
 
@@ -149,6 +189,19 @@ impl Page {
         let [mean, p50, p95, p99, max] = [mean, p50, p95, p99, max].map(show_ms);
         self.line(format_args!("  {name:<14}{mean:>10}{p50:>10}{p95:>10}{p99:>10}{max:>10}  {meaning}"));
     }
+
+    fn fared(&mut self, name: &str, fared: &Fared, meaning: &str) {
+        let matched = fared.matched_share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+        let Spread { mean, p50, p95, .. } = fared.wait_ms;
+        let [mean, p50, p95] = [mean, p50, p95].map(show_ms);
+        let fit = show_part(fared.similarity_mean);
+        self.line(format_args!("  {name:<15}{matched:>9}{mean:>10}{p50:>10}{p95:>10}{fit:>12}  {meaning}"));
+    }
+}
+
+/// A similarity, or a share of something.
+fn show_part(part: Option<f64>) -> String {
+    part.map_or("-".to_owned(), |part| format!("{part:.3}"))
 }
 
 fn show_ms(ms: Option<f64>) -> String {

@@ -63,13 +63,15 @@ fn the_json_holds_the_promised_members() {
     let json = serde_json::to_value(report(&good())).unwrap();
     let promised = "submitted accepted rejected matched expired cancelled unsettled pairs accept_ms wait_ms \
                     similarity_sum similarity_mean shared_mean zero_shared_pairs cross_region_pairs \
-                    double_matched self_matched told_one_side";
+                    double_matched self_matched told_one_side by_rarity by_region_size rarest_tenth_wait_p95_factor";
     for member in promised.split_whitespace() {
         assert!(json.get(member).is_some(), "{member} is missing");
     }
     for member in ["p50", "p95", "p99", "max"] {
         assert!(json["wait_ms"][member].is_number() && json["accept_ms"][member].is_number(), "{member}");
+        assert!(json["by_rarity"][0]["wait_ms"][member].is_number(), "{member}");
     }
+    assert_eq!(json["by_region_size"][0]["requests"], 5, "the members of a group stand beside its name");
 }
 
 #[test]
