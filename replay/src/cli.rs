@@ -33,6 +33,10 @@ pub enum Command {
     /// Exit code: 0 when nothing happened that never may, 1 otherwise (the report names it), 2 when the run could not
     /// be made.
     Http(HttpArgs),
+    /// Play the same traces with several policies and show how they differ, in simulated time.
+    ///
+    /// Everything that `replay engine` does, for each trace at each speed with each policy, on every processor.
+    Compare(CompareArgs),
     /// Write a synthetic trace with realistically skewed interests.
     Generate(GenerateArgs),
 }
@@ -95,6 +99,23 @@ pub struct HttpArgs {
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// `replay compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The policies; differences are to the first
+    #[arg(value_name = "POLICY", required = true, num_args = 2..)]
+    pub policies: Vec<PathBuf>,
+    /// A trace to play; may be given several times
+    #[arg(long, value_name = "FILE", required = true)]
+    pub trace: Vec<PathBuf>,
+    /// Speeds to play each trace at, comma-separated, as for `replay engine`
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1", value_parser = parse_speed)]
+    pub speed: Vec<f64>,
+    /// Write all reports as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 /// `replay generate`

@@ -6,6 +6,7 @@
 
 pub mod bound;
 pub mod cli;
+mod compare;
 pub mod drive;
 pub mod generate;
 mod genres;
@@ -15,8 +16,10 @@ pub mod outcome;
 pub mod output;
 pub mod pairs;
 mod phone;
+mod progress;
 pub mod report;
 pub mod run;
+pub mod scene;
 pub mod server;
 pub mod simulate;
 pub mod stats;

@@ -181,6 +181,11 @@ impl Report {
         }
     }
 
+    /// Matched tickets as a share of the accepted; `None` when there are none.
+    pub fn matched_share(&self) -> Option<f64> {
+        (self.accepted > 0).then(|| self.matched as f64 / self.accepted as f64)
+    }
+
     /// How many things happened that never may. The run has failed unless it is 0.
     pub fn faults(&self) -> usize {
         self.double_matched + self.self_matched + self.told_one_side + self.errors.values().sum::<usize>()

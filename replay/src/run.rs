@@ -1,24 +1,24 @@
-//! The three things the program does, each from its arguments to its files.
+//! What the program does, each from its arguments to its files.
 
 use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
 use service::lifecycle::Signals;
 use service::policy::MatchPolicy;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::bound::Bound;
 use crate::cli::{Cli, Command, EngineArgs, GenerateArgs, HttpArgs, OutputArgs};
+use crate::compare::compare;
 use crate::drive::{Plan, drive};
 use crate::generate::{Recipe, generate};
 use crate::outcome::Seen;
 use crate::output::Output;
 use crate::pairs::{put_together, write_pairs};
+use crate::progress::bar;
 use crate::report::{Mode, Report, Run};
+use crate::scene::{bound, load};
 use crate::simulate::simulate;
 use crate::token::Tokens;
 use crate::trace::Trace;
@@ -44,6 +44,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Verdict> {
             // One thread: it leaves the other processors to the servers.
             tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(play_http(args))
         }
+        Command::Compare(args) => compare(&args),
         Command::Generate(args) => write_trace(args),
     }
 }
@@ -52,8 +53,8 @@ fn play_engine(args: &EngineArgs) -> anyhow::Result<Verdict> {
     let trace = load(&args.trace)?.sped_up(args.speed);
     let policy = MatchPolicy::load_or_default(args.policy.as_deref())?;
     let files = Files::open(&args.output)?;
-    let bound = bound(&trace, !args.output.no_bound)?;
-    let bar = bar(&trace);
+    let bound = (!args.output.no_bound).then(|| bound(&trace)).transpose()?;
+    let bar = bar(trace.requests().len());
     let began = Instant::now();
     let seen = simulate(&trace, &policy, || bar.inc(1))?;
     bar.finish_and_clear();
@@ -64,7 +65,7 @@ fn play_engine(args: &EngineArgs) -> anyhow::Result<Verdict> {
 async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
     let trace = load(&args.trace)?;
     let files = Files::open(&args.output)?;
-    let bound = bound(&trace, !args.output.no_bound)?;
+    let bound = (!args.output.no_bound).then(|| bound(&trace)).transpose()?;
     raise_open_files(trace.requests().len());
     let mut servers = Vec::with_capacity(args.url.len());
     for url in &args.url {
@@ -83,7 +84,7 @@ async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
         on_signal.cancel();
     });
 
-    let bar = bar(&trace);
+    let bar = bar(trace.requests().len());
     let began = Instant::now();
     let seen = drive(&trace, plan, &stop, |progress| {
         bar.set_position(progress.done as u64);
@@ -110,10 +111,6 @@ fn write_trace(args: GenerateArgs) -> anyhow::Result<Verdict> {
     })?;
     out.finish(|mut to| trace.write(&mut to))?;
     Ok(Verdict::Clean)
-}
-
-fn load(path: &Path) -> anyhow::Result<Trace> {
-    Trace::load(path).with_context(|| format!("cannot play {}", path.display()))
 }
 
 /// The files that a run was asked for.
@@ -177,22 +174,4 @@ fn raise_open_files(phones: usize) {
 #[allow(clippy::print_stderr, reason = "for the person who runs it; the report alone goes to stdout")]
 fn warn(text: &str) {
     eprintln!("warning: {text}");
-}
-
-/// Computes the bound, if it is wanted.
-fn bound(trace: &Trace, wanted: bool) -> anyhow::Result<Option<Bound>> {
-    let compute = || {
-        let bar = bar(trace).with_message("(best possible similarity)");
-        let bound = Bound::of(trace, |requests| bar.inc(requests))?;
-        bar.finish_and_clear();
-        Ok(bound)
-    };
-    wanted.then(compute).transpose()
-}
-
-/// Shown on a terminal only.
-fn bar(trace: &Trace) -> ProgressBar {
-    let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {pos}/{len} done {msg}");
-    let bar = ProgressBar::new(trace.requests().len() as u64);
-    style.map_or(bar.clone(), |style| bar.with_style(style))
 }

@@ -108,7 +108,7 @@ fn groups(page: &mut Page, report: &Report) {
         requests: report.submitted,
         accepted: report.accepted,
         matched: report.matched,
-        matched_share: (report.accepted > 0).then(|| report.matched as f64 / report.accepted as f64),
+        matched_share: report.matched_share(),
         wait_ms: report.wait_ms,
         similarity_mean: report.similarity_mean,
     };
@@ -200,11 +200,12 @@ impl Page {
 }
 
 /// A similarity, or a share of something.
-fn show_part(part: Option<f64>) -> String {
+pub(crate) fn show_part(part: Option<f64>) -> String {
     part.map_or("-".to_owned(), |part| format!("{part:.3}"))
 }
 
-fn show_ms(ms: Option<f64>) -> String {
+/// A time in the unit that reads best.
+pub(crate) fn show_ms(ms: Option<f64>) -> String {
     match ms {
         None => "-".to_owned(),
         Some(ms) if ms >= 1_000.0 => format!("{:.2} s", ms / 1_000.0),
