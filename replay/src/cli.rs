@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::generate::{DEFAULT_REGIONS, RegionShare};
 use crate::server::BaseUrl;
+use crate::sweep::Choice;
 
 /// Plays a trace of match requests and reports how many people were paired, how well, and how fast.
 ///
@@ -37,6 +38,12 @@ pub enum Command {
     ///
     /// Everything that `replay engine` does, for each trace at each speed with each policy, on every processor.
     Compare(CompareArgs),
+    /// Play a trace with every combination of some settings and find those that give the most similarity for the
+    /// shortest wait, in simulated time.
+    ///
+    /// Prints the frontier of each speed: the combinations to which no other gives as much similarity for as short a
+    /// mean wait.
+    Sweep(SweepArgs),
     /// Write a synthetic trace with realistically skewed interests.
     Generate(GenerateArgs),
 }
@@ -116,6 +123,30 @@ pub struct CompareArgs {
     /// Write all reports as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+/// `replay sweep`
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// The trace to play
+    #[arg(long, value_name = "FILE")]
+    pub trace: PathBuf,
+    /// Speeds to play it at, comma-separated, as for `replay engine`
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1", value_parser = parse_speed)]
+    pub speed: Vec<f64>,
+    /// The policy that the settings are changed in; without one, the defaults of the servers
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    /// A setting of the policy file, dotted, and the values to try: widen.after=3s,5s. May be given several times;
+    /// at most 1000 combinations are played
+    #[arg(long, value_name = "KEY=VALUE[,VALUE…]", required = true)]
+    pub set: Vec<Choice>,
+    /// Write every combination and speed to this file, one a row
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Plot mean waits against similarity ratios to this file, with the frontier of each speed
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// `replay generate`

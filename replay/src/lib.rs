@@ -6,6 +6,7 @@
 
 pub mod bound;
 pub mod cli;
+mod columns;
 mod compare;
 pub mod drive;
 pub mod generate;
@@ -23,6 +24,7 @@ pub mod scene;
 pub mod server;
 pub mod simulate;
 pub mod stats;
+pub mod sweep;
 pub mod table;
 mod tickets;
 pub mod token;

@@ -20,6 +20,7 @@ use crate::progress::bar;
 use crate::report::{Mode, Report, Run};
 use crate::scene::{bound, load};
 use crate::simulate::simulate;
+use crate::sweep::sweep;
 use crate::token::Tokens;
 use crate::trace::Trace;
 use crate::{server, table};
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Verdict> {
             tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(play_http(args))
         }
         Command::Compare(args) => compare(&args),
+        Command::Sweep(args) => sweep(&args),
         Command::Generate(args) => write_trace(args),
     }
 }

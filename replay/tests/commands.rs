@@ -32,8 +32,8 @@ fn read_json(folder: &Path, name: &str) -> serde_json::Value {
 #[test]
 fn policies_are_compared_as_each_of_them_plays_alone() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("quick.toml"), "[threshold]\nfall = \"100ms\"\n").unwrap();
-    std::fs::write(folder.path().join("slow.toml"), "[threshold]\nfall = \"5s\"\n").unwrap();
+    std::fs::write(folder.path().join("quick.toml"), "expire_after = \"500ms\"\n").unwrap();
+    std::fs::write(folder.path().join("slow.toml"), "expire_after = \"60s\"\n").unwrap();
     for seed in [1, 2] {
         let made = format!("generate --users 300 --seconds 3 --seed {seed} --out t{seed}.ndjson");
         assert!(replay(folder.path(), &made).status.success());
@@ -71,6 +71,64 @@ fn policies_are_compared_as_each_of_them_plays_alone() {
 }
 
 #[test]
+fn a_sweep_plays_every_combination_and_marks_the_frontier() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("base.toml"), "pool_bound = 500\n").unwrap();
+    assert!(replay(folder.path(), "generate --users 300 --seconds 3 --out t.ndjson").status.success());
+    let swept = replay(
+        folder.path(),
+        "sweep --trace t.ndjson --policy base.toml --set expire_after=1s,2s,20s --set min_shared=1,3 \
+         --speed 1,10 --csv s.csv --svg s.svg",
+    );
+    assert_eq!(swept.status.code(), Some(0), "{swept:?}");
+
+    let mut rows = csv::Reader::from_path(folder.path().join("s.csv")).unwrap();
+    let titles: Vec<_> = rows.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(titles[..4], ["expire_after", "min_shared", "speed", "similarity_ratio"]);
+    let rows: Vec<Vec<String>> =
+        rows.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+    assert_eq!((rows.len(), titles.len()), (12, 12));
+    let cell = |row: &[String], title: &str| row[titles.iter().position(|t| t == title).unwrap()].clone();
+    let number = |row: &[String], title: &str| cell(row, title).parse::<f64>().unwrap();
+    for row in &rows {
+        let policy = format!(
+            "pool_bound = 500\nmin_shared = {}\nexpire_after = \"{}\"\n",
+            cell(row, "min_shared"),
+            cell(row, "expire_after")
+        );
+        std::fs::write(folder.path().join("one.toml"), policy).unwrap();
+        let alone = format!(
+            "engine --trace t.ndjson --policy one.toml --speed {} --json one.json",
+            cell(row, "speed")
+        );
+        assert!(replay(folder.path(), &alone).status.success());
+        let alone = read_json(folder.path(), "one.json");
+        assert_eq!(number(row, "similarity_ratio"), alone["similarity_ratio"].as_f64().unwrap(), "{row:?}");
+        assert_eq!(number(row, "wait_mean_ms"), alone["wait_ms"]["mean"].as_f64().unwrap(), "{row:?}");
+        let rarest = &alone["by_rarity"][0];
+        assert_eq!(number(row, "rarest_tenth_matched_share"), rarest["matched_share"].as_f64().unwrap());
+
+        let (ratio, wait) = (number(row, "similarity_ratio"), number(row, "wait_mean_ms"));
+        let beats = |other: &&Vec<String>| {
+            let (more, less) = (number(other, "similarity_ratio"), number(other, "wait_mean_ms"));
+            cell(other, "speed") == cell(row, "speed")
+                && more >= ratio
+                && less <= wait
+                && (more, less) != (ratio, wait)
+        };
+        assert_eq!(cell(row, "on_frontier") == "false", rows.iter().any(|other| beats(&other)), "{row:?}");
+    }
+    assert!(rows.iter().any(|row| cell(row, "on_frontier") == "false"), "some are beaten");
+    let svg = std::fs::read_to_string(folder.path().join("s.svg")).unwrap();
+    assert_eq!(svg.matches("<circle").count(), 12);
+    let page = String::from_utf8(swept.stdout).unwrap();
+    assert!(
+        page.contains("t.ndjson at speed 10:") && page.contains("expire_after = 20s, min_shared = 1"),
+        "{page}"
+    );
+}
+
+#[test]
 fn what_cannot_be_played_is_named_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bad.ndjson"), "{\"at_ms\":1}\n").unwrap();
@@ -85,6 +143,15 @@ fn what_cannot_be_played_is_named_and_nothing_is_written() {
         ("compare ok.toml bad.toml --trace t.ndjson --json r.json", "bad.toml"),
         ("compare ok.toml --trace t.ndjson --json r.json", "2 values required"),
         ("compare ok.toml ok.toml --trace t.ndjson --trace bad.ndjson --json r.json", "bad.ndjson"),
+        (
+            "sweep --trace t.ndjson --set widen.aftr=1s --csv r.json",
+            "`aftr`, expected one of `enabled`, `after`",
+        ),
+        ("sweep --trace t.ndjson --csv r.json", "--set"),
+        (
+            "sweep --trace t.ndjson --set min_shared=1 --speed 1,2,3,4,5,6,7,8 --csv r.json",
+            "at most 7 speeds",
+        ),
         ("http --url https://x --trace t.ndjson --json r.json", "https is not spoken here"),
     ] {
         let output = replay(folder.path(), args);
