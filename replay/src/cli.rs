@@ -89,7 +89,7 @@ pub struct HttpArgs {
     /// The trace to play
     #[arg(long, value_name = "FILE")]
     pub trace: PathBuf,
-    /// How many times faster than in the trace requests are sent; waits stay as they are
+    /// How many times faster than in the trace requests are sent: its times are divided by this. Waits stay as they are
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_speed)]
     pub speed: f64,
     /// How long after the last request to wait for tickets to settle (expire_after and a margin)

@@ -21,8 +21,6 @@ use crate::wire::Wire;
 pub struct Plan {
     /// Request `n` is posted at server `n` modulo their number, and waits at the next one.
     pub servers: Vec<Server>,
-    /// How many times faster than in the trace requests are sent.
-    pub speed: f64,
     /// How long after the last request the run ends, settled or not.
     pub timeout: Duration,
     /// How phones say who their user is.
@@ -43,7 +41,7 @@ pub struct Progress {
 /// From here to the first request: for the program to get ready.
 const HEAD_START: Duration = Duration::from_millis(50);
 
-/// Plays a trace against servers until every phone is done, the time is up, or `stop` is cancelled.
+/// Plays a trace against servers at its own times ([`Trace::sped_up`] makes others) until every phone is done, the time is up, or `stop` is cancelled.
 ///
 /// # Errors
 /// When a phone failed in itself: that is a bug in this program.
@@ -56,7 +54,7 @@ pub async fn drive(
     let requests = trace.requests();
     let mut seen = vec![Seen::default(); requests.len()];
     let began = Instant::now() + HEAD_START;
-    let due = |n: usize| began + Duration::from_millis(requests[n].at_ms).div_f64(plan.speed);
+    let due = |n: usize| began + Duration::from_millis(requests[n].at_ms);
     let end = due(requests.len() - 1) + plan.timeout;
     let stage = Arc::new(Stage {
         shares_user: shares_user(trace),

@@ -65,7 +65,7 @@ fn play_engine(args: &EngineArgs) -> anyhow::Result<Verdict> {
 }
 
 async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
-    let trace = load(&args.trace)?;
+    let trace = load(&args.trace)?.sped_up(args.speed);
     let files = Files::open(&args.output)?;
     let bound = (!args.output.no_bound).then(|| bound(&trace)).transpose()?;
     raise_open_files(trace.requests().len());
@@ -74,8 +74,8 @@ async fn play_http(args: HttpArgs) -> anyhow::Result<Verdict> {
         servers.push(server::find(url).await?);
     }
     let tokens = Tokens::from_file(args.jwt_secret_file.as_deref())?;
-    let HttpArgs { speed, timeout, idempotency_keys, .. } = args;
-    let plan = Plan { servers, speed, timeout, tokens, idempotency_keys };
+    let HttpArgs { timeout, idempotency_keys, .. } = args;
+    let plan = Plan { servers, timeout, tokens, idempotency_keys };
 
     let stop = CancellationToken::new();
     let mut signals = Signals::listen()?;

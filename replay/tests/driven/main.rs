@@ -46,7 +46,7 @@ async fn play(server: &Fifo, names: &[&str], how: Play) -> Report {
         servers.push(find(&format!("http://{address}").parse().unwrap()).await.unwrap());
     }
     let Play { timeout, idempotency_keys, stop_after_calls } = how;
-    let plan = Plan { servers, speed: 1.0, timeout, tokens: Tokens::Dev, idempotency_keys };
+    let plan = Plan { servers, timeout, tokens: Tokens::Dev, idempotency_keys };
     let stop = CancellationToken::new();
     let mut calls = server.calls.clone();
     let stopping = async {

@@ -68,7 +68,7 @@ impl Cluster {
         }
         // Twice the life of a ticket, for what breaks meanwhile; a ledger that needs it fails on what is unsettled.
         let timeout = Duration::from_secs(60);
-        let plan = Plan { servers, speed: 1.0, timeout, tokens: Tokens::Dev, idempotency_keys: true };
+        let plan = Plan { servers, timeout, tokens: Tokens::Dev, idempotency_keys: true };
         #[allow(clippy::disallowed_methods, reason = "joined by whoever asks for the ledger")]
         Playing(tokio::spawn(play(trace, plan)))
     }
