@@ -22,6 +22,7 @@ mod full_pool;
 mod idempotency;
 mod k6;
 mod ledger;
+mod metrics;
 mod operating;
 mod pasting;
 mod restarting;
