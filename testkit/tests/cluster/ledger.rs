@@ -34,7 +34,8 @@ pub struct Load {
 pub struct Ledger {
     pub report: Report,
     seen: Vec<Seen>,
-    /// How many are matched when nothing stands between people and one engine: some fit nobody.
+    /// How many of those accepted are matched when nothing stands between them and one engine: some fit nobody, and who
+    /// was refused is missed as a partner.
     could_match: usize,
 }
 
@@ -76,9 +77,11 @@ impl Cluster {
 
 async fn play(trace: Trace, plan: Plan) -> Ledger {
     let policy = POLICY.parse::<MatchPolicy>().unwrap();
-    let alone = simulate(&trace, &policy, || {}).unwrap();
-    let could_match = alone.iter().filter(|one| matches!(one.ending, Ending::Matched { .. })).count();
     let seen = drive(&trace, plan, &CancellationToken::new(), |_| {}).await.unwrap();
+    let requests = trace.requests().iter().zip(&seen);
+    let accepted = requests.filter(|(_, seen)| ticket_of(seen).is_some()).map(|(request, _)| request.clone());
+    let alone = simulate(&Trace::new(accepted.collect()).unwrap(), &policy, || {}).unwrap();
+    let could_match = alone.iter().filter(|one| matches!(one.ending, Ending::Matched { .. })).count();
     let run = Run { mode: Mode::Http, elapsed_seconds: 0.0, interrupted: false, bound: None };
     let report = Report::new(&trace, &seen, &put_together(&trace, &seen), run);
     Ledger { report, seen, could_match }
@@ -125,11 +128,10 @@ impl Ledger {
 
     /// Holds that so many were matched of those who would be if nothing stood in between.
     pub fn matched_at_least(&self, share: f64) {
-        let Report { matched, accepted, submitted, .. } = self.report;
-        // Who was refused is missed as a partner too.
-        let could = self.could_match as f64 * accepted as f64 / submitted as f64;
-        println!("{matched} of {accepted} were matched; {could:.0} in simulated time");
-        assert!(matched as f64 >= share * could, "{:#?}", self.report);
+        let Report { matched, accepted, .. } = self.report;
+        let could = self.could_match;
+        println!("{matched} of {accepted} were matched; {could} in simulated time");
+        assert!(matched as f64 >= share * could as f64, "{:#?}", self.report);
     }
 
     /// The longest that somebody who was matched waited.
