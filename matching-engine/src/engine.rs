@@ -3,6 +3,7 @@
 //! Owns the order of work: first everything that is due, then the command. It must never do the work of a command at
 //! a moment other than `now`.
 
+use crate::arrivals::Arrivals;
 use crate::due::DueQueue;
 use crate::elders::Elders;
 use crate::index::Index;
@@ -25,6 +26,7 @@ pub struct Engine {
     pub(crate) waiting: Waiting,
     pub(crate) released: Released,
     pub(crate) searcher: Searcher,
+    pub(crate) arrivals: Arrivals,
 }
 
 /// Everything that is known about tickets because they wait. Nobody being settled is in any of it.
@@ -92,6 +94,7 @@ impl Engine {
             waiting: Waiting::new(&rule),
             released: Released::default(),
             searcher: Searcher::default(),
+            arrivals: Arrivals::default(),
             rule,
         })
     }
@@ -137,7 +140,7 @@ impl Engine {
         let slot = self.pool.add(ticket);
         events.push(Event::Admitted(id));
         self.start_waiting(slot);
-        self.seek_partner(slot, events);
+        self.arrive(slot, ticket, events);
     }
 
     /// The earliest moment at which [`Command::Advance`] would have something to do for those who wait. Cheap.

@@ -3,6 +3,8 @@
 //! Owns the pool of one shard and the pairing rule. It never reads a clock, never does I/O, never logs and
 //! draws no random numbers: `now` is an argument, and the same commands give the same events, byte for byte.
 
+mod arrivals;
+mod bargain;
 mod command;
 mod due;
 mod elders;
@@ -23,6 +25,6 @@ mod waiting;
 
 pub use command::{Command, Event, Refusal, Rejection};
 pub use engine::{Engine, Footprint};
-pub use policy::{InvalidPolicy, Policy, Threshold, Widen};
+pub use policy::{InvalidPolicy, Policy, Reservation, Threshold, Widen};
 pub use ticket::{Ticket, TicketId};
 pub use time::Time;

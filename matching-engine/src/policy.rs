@@ -16,6 +16,57 @@ pub struct Threshold {
     pub fall: Duration,
 }
 
+/// How a ticket's bar follows from who else arrives: it asks for what waiting on is worth to it.
+///
+/// The bar of a ticket is McCall's reservation value (J. J. McCall, *Economics of Information and Job Search*, Quarterly
+/// Journal of Economics 84, 1970): the `r` at which `rate x E[max(similarity - r, 0)]` over the recent arrivals of its region
+/// equals what a second of waiting costs, `price x rate^price_growth`. It is taken anew each time the ticket looks for a
+/// partner: on arrival, then each 100 to 250 ms. Two may pair when their similarity reaches 0.7 times the higher bar plus
+/// 0.3 times the lower one. Of those it may have, a ticket takes the one with the most similarity above 0.3 times the
+/// other's bar.
+///
+/// A bar holds while the ticket's patience lasts: `patience`, or the time of `patience_arrivals` arrivals in its region when
+/// that is longer, but never more than `patience_at_most`. Then it falls in a straight line to the floor within `fall`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reservation {
+    /// What a second of waiting costs, in similarity, where one arrives a second.
+    pub price: f64,
+    /// By which power of the rate the price grows, 0 to below 1.
+    pub price_growth: f64,
+    /// How long a bar holds at least.
+    pub patience: Duration,
+    /// For how many arrivals in its region it holds.
+    pub patience_arrivals: u16,
+    /// How long it holds at most.
+    pub patience_at_most: Duration,
+    /// How long it takes to fall to the floor after that.
+    pub fall: Duration,
+    /// How many of the latest arrivals of a region it is taken from.
+    pub sample: u16,
+}
+
+impl Reservation {
+    /// After this wait a bar is at the floor, whatever the traffic.
+    pub(crate) fn floor_after(&self) -> Duration {
+        self.patience.max(self.patience_at_most) + self.fall
+    }
+}
+
+impl Default for Reservation {
+    /// What was found by replaying bursts of real interest sets.
+    fn default() -> Self {
+        Self {
+            price: 0.016,
+            price_growth: 0.18,
+            patience: Duration::from_millis(2_100),
+            patience_arrivals: 25,
+            patience_at_most: Duration::from_secs(5),
+            fall: Duration::from_millis(800),
+            sample: 512,
+        }
+    }
+}
+
 /// How a ticket's scope widens while it waits.
 ///
 /// A scope starts as the ticket's whole region. Each time `after` has passed it loses `labels` labels at its
@@ -35,6 +86,8 @@ pub struct Widen {
 pub struct Policy {
     /// The similarity that both tickets of a pair ask for.
     pub threshold: Threshold,
+    /// Asks by reservation values instead; of the threshold only its floor counts then. `None`: by the threshold.
+    pub reservation: Option<Reservation>,
     /// The least number of interests that a pair shares.
     pub min_shared: u8,
     /// How scopes widen; `None` means never.
@@ -50,6 +103,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             threshold: Threshold { start: 1.0, floor: 0.0, fall: Duration::from_secs(2) },
+            reservation: None,
             min_shared: 1,
             widen: Some(Widen { after: Duration::from_secs(5), labels: 1, min_labels: 2 }),
             any_interest_after: None,
@@ -82,6 +136,7 @@ impl Policy {
     /// Names the first setting that does not.
     pub fn validate(&self) -> Result<(), InvalidPolicy> {
         let Threshold { start, floor, .. } = self.threshold;
+        let reservation = |good: fn(&Reservation) -> bool| self.reservation.as_ref().is_none_or(good);
         let checks = [
             ((0.0..=1.0).contains(&start), "threshold.start", "must be from 0 to 1"),
             ((0.0..=start).contains(&floor), "threshold.floor", "must be from 0 to threshold.start"),
@@ -93,6 +148,22 @@ impl Policy {
             (self.widen.is_none_or(|w| !w.after.is_zero()), "widen.after", "must be longer than 0"),
             (self.widen.is_none_or(|w| w.labels >= 1), "widen.labels", "must be at least 1"),
             (self.widen.is_none_or(|w| w.min_labels >= 1), "widen.min_labels", "must be at least 1"),
+            (
+                reservation(|r| r.price > 0.0 && r.price.is_finite()),
+                "reservation.price",
+                "must be a number above 0",
+            ),
+            (
+                reservation(|r| (0.0..1.0).contains(&r.price_growth)),
+                "reservation.price_growth",
+                "must be from 0 to below 1",
+            ),
+            (reservation(|r| r.sample >= 1), "reservation.sample", "must be at least 1"),
+            (
+                reservation(|r| r.floor_after() <= Duration::from_secs(24 * 3600)),
+                "reservation.patience",
+                "must be at most 24 hours, the fall included",
+            ),
             (self.pool_bound >= 2, "pool_bound", "must be at least 2"),
         ];
         match checks.into_iter().find(|(good, ..)| !good) {

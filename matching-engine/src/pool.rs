@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::bargain::Asking;
 use crate::intern::{Interner, Name};
 use crate::scope::Path;
 use crate::{Ticket, TicketId, Time};
@@ -34,6 +35,8 @@ pub(crate) struct Resident {
     /// Users it must not meet, sorted, each once. Grows by refusals.
     pub(crate) avoid: Vec<Name>,
     pub(crate) stage: Stage,
+    /// What it asks for; only kept under a policy of reservation values.
+    pub(crate) asking: Option<Box<Asking>>,
 }
 
 /// What a resident is doing.
@@ -58,6 +61,10 @@ impl Resident {
     /// The region prefix it accepts, under which it is indexed.
     pub(crate) fn scope_node(&self) -> Name {
         self.path.prefix(self.scope).expect("a scope is never longer than its region")
+    }
+
+    pub(crate) fn asking_mut(&mut self) -> &mut Asking {
+        self.asking.as_mut().expect("everybody asks for something under reservation values")
     }
 
     /// Whether each lies in the other's scope.
@@ -100,6 +107,7 @@ impl Pool {
             expires_at: ticket.expires_at,
             avoid: take_set(&mut self.users, &ticket.avoid),
             stage: Stage::Waiting,
+            asking: None,
         };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);

@@ -32,6 +32,17 @@ impl Similarity {
     }
 }
 
+/// How many members two sorted sets share.
+pub(crate) fn count_shared<T: Ord>(a: &[T], b: &[T]) -> u32 {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        shared += u32::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    shared
+}
+
 /// The time-dependent part of the pairing rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {

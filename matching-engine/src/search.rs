@@ -9,7 +9,7 @@ use crate::elders::Elders;
 use crate::index::{Bucket, Index};
 use crate::intern::Name;
 use crate::pool::{Pool, Resident, Slot};
-use crate::rule::{Rule, Similarity};
+use crate::rule::{Rule, Similarity, count_shared};
 use crate::{TicketId, Time};
 
 /// What a search found.
@@ -34,14 +34,14 @@ pub(crate) struct Grounds<'a> {
 /// Memory that searches use again.
 #[derive(Debug, Default)]
 pub(crate) struct Searcher {
-    seen: Seen,
+    pub(crate) seen: Seen,
     /// The ticket's interests, the rarest first, each with the number of its uses.
-    rarest: Vec<(u32, Name)>,
+    pub(crate) rarest: Vec<(u32, Name)>,
 }
 
 /// Who was looked at in this search.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     /// By slot: the last search that looked at it.
     last_search: Vec<u64>,
     /// The number of this search.
@@ -55,31 +55,77 @@ impl Seen {
     }
 
     /// Whether it is looked at for the first time.
-    fn is_first(&mut self, slot: Slot) -> bool {
+    pub(crate) fn is_first(&mut self, slot: Slot) -> bool {
         std::mem::replace(&mut self.last_search[slot.index()], self.search) != self.search
     }
 }
 
 impl Searcher {
-    /// Searches for a ticket that waits, among all others who wait.
-    pub(crate) fn search(&mut self, grounds: Grounds<'_>, slot: Slot) -> Found {
-        let Self { seen, rarest } = self;
-        let Grounds { pool, rule, .. } = grounds;
-        seen.begin(pool.slots());
-        seen.is_first(slot);
+    /// Begins a search for a ticket that waits, and says whose it is.
+    pub(crate) fn begin<'p>(&mut self, pool: &'p Pool, slot: Slot) -> &'p Resident {
+        self.seen.begin(pool.slots());
+        self.seen.is_first(slot);
         let ticket = pool.get(slot);
-        rarest.clear();
-        rarest.extend(ticket.interests.iter().map(|&interest| (pool.interests.uses(interest), interest)));
-        rarest.sort_unstable();
+        self.rarest.clear();
+        self.rarest
+            .extend(ticket.interests.iter().map(|&interest| (pool.interests.uses(interest), interest)));
+        self.rarest.sort_unstable();
+        ticket
+    }
+
+    /// Searches for a ticket that waits, among all others who wait, under the falling threshold.
+    pub(crate) fn search(&mut self, grounds: Grounds<'_>, slot: Slot) -> Found {
+        let ticket = self.begin(grounds.pool, slot);
+        let Self { seen, rarest } = self;
+        let Grounds { rule, .. } = grounds;
 
         let mut quest = Quest { grounds, ticket, seen, best: None, earliest: None };
-        quest.look_by_interest(rarest);
+        walk(grounds.index, ticket, rarest, &mut quest);
         if let (None, Some(wait_millis)) = (quest.best, rule.any_interest_millis()) {
             quest.look_by_age(slot, wait_millis);
         }
         match quest.best {
             Some(Best { slot, similarity, .. }) => Found::Partner { slot, similarity },
             None => Found::NobodyUntil(quest.earliest),
+        }
+    }
+}
+
+/// What a walk through the lists of a ticket's interests is for.
+pub(crate) trait Look {
+    /// Whether someone no more similar than this could change the result.
+    fn is_worth(&self, bound: Similarity) -> bool;
+
+    /// Looks at those in a bucket, who are no more similar than this.
+    fn look_in(&mut self, bucket: &Bucket, bound: Similarity);
+}
+
+/// Shows those who share something with a ticket, the rarest interests first: who was not shown by then shares at most
+/// the rest. Ends as soon as nobody that is left could change the result.
+pub(crate) fn walk(index: &Index, ticket: &Resident, rarest: &[(u32, Name)], look: &mut impl Look) {
+    let size = ticket.size();
+    for (&(uses, interest), rest) in rarest.iter().zip((1..=size).rev()) {
+        if !look.is_worth(Similarity { shared: rest, union: size }) {
+            return;
+        }
+        if uses == 1 {
+            continue;
+        }
+        for &scope in ticket.path.prefixes() {
+            // The bound rises up to sets of exactly `rest` interests and falls after them.
+            let buckets = index.buckets(scope, interest);
+            let (smaller, larger) = buckets.split_at(buckets.partition_point(|bucket| bucket.size <= rest));
+            let sides: [&mut dyn Iterator<Item = &Bucket>; 2] =
+                [&mut smaller.iter().rev(), &mut larger.iter()];
+            for bucket_side in sides {
+                for bucket in bucket_side {
+                    let bound = Similarity::of(rest.min(bucket.size), size, bucket.size);
+                    if !look.is_worth(bound) {
+                        break;
+                    }
+                    look.look_in(bucket, bound);
+                }
+            }
         }
     }
 }
@@ -113,46 +159,25 @@ struct Offer {
 const NOTHING_SHARED: Similarity = Similarity { shared: 0, union: 1 };
 const LONGEST_AGO: Time = Time::from_millis(0);
 
+impl Look for Quest<'_> {
+    fn is_worth(&self, bound: Similarity) -> bool {
+        self.promise(bound).is_some()
+    }
+
+    fn look_in(&mut self, bucket: &Bucket, bound: Similarity) {
+        let Some(offer) = self.promise(bound) else { return };
+        for (slot, created_at) in bucket.tickets() {
+            // Nearly all fall at the first question, which needs nothing but the bucket.
+            let changed =
+                self.could_help(offer, created_at) && self.seen.is_first(slot) && self.consider_similar(slot);
+            if changed && !self.could_help(offer, LONGEST_AGO) {
+                break;
+            }
+        }
+    }
+}
+
 impl Quest<'_> {
-    /// Looks at those who share something, the rarest interests first: who was not seen by then shares at most the
-    /// rest.
-    fn look_by_interest(&mut self, rarest: &[(u32, Name)]) {
-        let size = self.ticket.size();
-        let index = self.grounds.index;
-        for (&(uses, interest), rest) in rarest.iter().zip((1..=size).rev()) {
-            if self.promise(Similarity { shared: rest, union: size }).is_none() {
-                return;
-            }
-            if uses == 1 {
-                continue;
-            }
-            for &scope in self.ticket.path.prefixes() {
-                // The bound rises up to sets of exactly `rest` interests and falls after them.
-                let buckets = index.buckets(scope, interest);
-                let (smaller, larger) =
-                    buckets.split_at(buckets.partition_point(|bucket| bucket.size <= rest));
-                self.look_while_promising(smaller.iter().rev(), rest);
-                self.look_while_promising(larger.iter(), rest);
-            }
-        }
-    }
-
-    fn look_while_promising<'b>(&mut self, buckets: impl Iterator<Item = &'b Bucket>, rest: u32) {
-        for bucket in buckets {
-            let bound = Similarity::of(rest.min(bucket.size), self.ticket.size(), bucket.size);
-            let Some(offer) = self.promise(bound) else { return };
-            for (slot, created_at) in bucket.tickets() {
-                // Nearly all fall at the first question, which needs nothing but the bucket.
-                let changed = self.could_help(offer, created_at)
-                    && self.seen.is_first(slot)
-                    && self.consider_similar(slot);
-                if changed && !self.could_help(offer, LONGEST_AGO) {
-                    break;
-                }
-            }
-        }
-    }
-
     /// What someone no more similar than this could offer; `None` if that cannot change the result.
     fn promise(&self, similarity: Similarity) -> Option<Offer> {
         let wait_millis = self.grounds.rule.wait_millis(similarity)?;
@@ -231,15 +256,4 @@ impl Quest<'_> {
             }
         }
     }
-}
-
-/// How many names two sorted sets share.
-fn count_shared(a: &[Name], b: &[Name]) -> u32 {
-    let (mut i, mut j, mut shared) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        shared += u32::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    shared
 }

@@ -2,11 +2,13 @@
 //!
 //! Keeps index, ages and moments in step: a ticket enters and leaves all of them together, here and nowhere else.
 
+use crate::arrivals::taste;
+use crate::bargain::{self, Asking};
 use crate::engine::Engine;
 use crate::pool::{Slot, Stage};
 use crate::scope::scope_at;
 use crate::search::{Found, Grounds};
-use crate::{Event, Time};
+use crate::{Event, Ticket, Time};
 
 impl Engine {
     /// Does what is due, as [`Engine::handle`] says.
@@ -57,6 +59,26 @@ impl Engine {
 
     /// Proposes the best partner that a waiting ticket may have now, or notes when to search again.
     pub(crate) fn seek_partner(&mut self, slot: Slot, events: &mut Vec<Event>) {
+        if let Some(rules) = &self.policy.reservation {
+            let asking = self.pool.get_mut(slot).asking_mut();
+            let prospect = self.arrivals.prospect(rules, &asking.region, &asking.taste, self.now);
+            asking.update(rules, prospect);
+        }
+        self.look_for_partner(slot, events);
+    }
+
+    /// Lets a ticket that arrives ask for what it may hope for, and do what [`Self::seek_partner`] does.
+    pub(crate) fn arrive(&mut self, slot: Slot, ticket: &Ticket, events: &mut Vec<Event>) {
+        if let Some(rules) = &self.policy.reservation {
+            let mut asking = Asking::new(&ticket.region, taste(ticket));
+            let prospect = self.arrivals.arrive(rules, &asking.region, &asking.taste, self.now);
+            asking.update(rules, prospect);
+            self.pool.get_mut(slot).asking = Some(Box::new(asking));
+        }
+        self.look_for_partner(slot, events);
+    }
+
+    fn look_for_partner(&mut self, slot: Slot, events: &mut Vec<Event>) {
         let grounds = Grounds {
             rule: &self.rule,
             pool: &self.pool,
@@ -64,7 +86,11 @@ impl Engine {
             elders: &self.waiting.elders,
             now: self.now,
         };
-        match self.searcher.search(grounds, slot) {
+        let found = match &self.policy.reservation {
+            None => self.searcher.search(grounds, slot),
+            Some(rules) => bargain::search(&mut self.searcher, &self.policy, rules, grounds, slot),
+        };
+        match found {
             Found::Partner { slot: partner, similarity } => {
                 self.propose(slot, partner, similarity.as_f64(), events);
             }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use matching_engine::{InvalidPolicy, Policy, Threshold, Widen};
+use matching_engine::{InvalidPolicy, Policy, Reservation, Threshold, Widen};
 use serde::Deserialize;
 use store::{Rules, WideRule};
 
@@ -66,6 +66,8 @@ struct File {
     #[serde(default)]
     threshold: ThresholdSection,
     #[serde(default)]
+    reservation: ReservationSection,
+    #[serde(default)]
     widen: WidenSection,
 }
 
@@ -75,6 +77,35 @@ struct ThresholdSection {
     start: Option<f64>,
     floor: Option<f64>,
     fall: Option<Text>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ReservationSection {
+    enabled: Option<bool>,
+    price: Option<f64>,
+    price_growth: Option<f64>,
+    patience: Option<Text>,
+    patience_arrivals: Option<u16>,
+    patience_at_most: Option<Text>,
+    fall: Option<Text>,
+    sample: Option<u16>,
+}
+
+impl ReservationSection {
+    fn over(&self, base: Option<Reservation>) -> Option<Reservation> {
+        let enabled = self.enabled.unwrap_or(base.is_some());
+        let base = base.unwrap_or_default();
+        enabled.then(|| Reservation {
+            price: self.price.unwrap_or(base.price),
+            price_growth: self.price_growth.unwrap_or(base.price_growth),
+            patience: self.patience.map_or(base.patience, |text| text.0),
+            patience_arrivals: self.patience_arrivals.unwrap_or(base.patience_arrivals),
+            patience_at_most: self.patience_at_most.map_or(base.patience_at_most, |text| text.0),
+            fall: self.fall.map_or(base.fall, |text| text.0),
+            sample: self.sample.unwrap_or(base.sample),
+        })
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -159,6 +190,7 @@ impl MatchPolicy {
                 floor: file.threshold.floor.unwrap_or(threshold.floor),
                 fall: file.threshold.fall.map_or(threshold.fall, |text| text.0),
             },
+            reservation: file.reservation.over(base.pairing.reservation),
             min_shared: file.min_shared.unwrap_or(base.pairing.min_shared),
             widen: file.widen.enabled.unwrap_or(base.pairing.widen.is_some()).then(|| Widen {
                 after: file.widen.after.map_or(base_widen.after, |text| text.0),
@@ -245,6 +277,11 @@ mod tests {
             ("[threshold]\nstart = nan", "threshold.start"),
             ("[threshold]\nfloor = -1.0", "threshold.floor"),
             ("[threshold]\nfall = \"soon\"", "soon"),
+            ("[reservation]\nenabled = true\nprice = 0.0", "reservation.price"),
+            ("[reservation]\nenabled = true\nprice_growth = 1.0", "reservation.price_growth"),
+            ("[reservation]\nenabled = true\npatience_at_most = \"48h\"", "reservation.patience"),
+            ("[reservation]\nenabled = true\nsample = 0", "reservation.sample"),
+            ("[reservation]\nprices = 1", "prices"),
             ("[widen]\nafter = \"0s\"", "widen.after"),
             ("[widen]\nlabels = 0", "widen.labels"),
             ("[widen]\nmin_labels = 0", "widen.min_labels"),

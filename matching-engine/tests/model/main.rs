@@ -7,7 +7,9 @@ mod naive;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use matching_engine::{Command, Engine, Event, Policy, Refusal, Threshold, Ticket, TicketId, Time, Widen};
+use matching_engine::{
+    Command, Engine, Event, Policy, Refusal, Reservation, Threshold, Ticket, TicketId, Time, Widen,
+};
 use naive::{Naive, Rules};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -127,8 +129,10 @@ fn rules() -> impl Strategy<Value = Rules> {
     let widen = prop::option::of((1..900_u64, 1..4_u64, 1..4_u64));
     let any = prop::option::of(0..2_500_u64);
     let bound = prop_oneof![1 => 2..8_usize, 3 => Just(1_000)];
-    (line, fall, 1..4_u64, widen, any, bound).prop_map(
-        |((start, floor), fall, min_shared, widen, any_interest_after, pool_bound)| Rules {
+    let reservation = prop::bool::weighted(0.4);
+    (line, fall, 1..4_u64, widen, any, bound, reservation).prop_map(
+        |((start, floor), fall, min_shared, widen, any_interest_after, pool_bound, reservation)| Rules {
+            reservation,
             start,
             floor,
             fall,
@@ -147,6 +151,12 @@ fn policy(rules: &Rules) -> Policy {
             floor: rules.floor as f64 / 100.0,
             fall: Duration::from_millis(rules.fall),
         },
+        reservation: rules.reservation.then(|| Reservation {
+            patience: Duration::from_millis(200),
+            patience_at_most: Duration::from_millis(naive::FLOOR_AFTER - 150),
+            fall: Duration::from_millis(150),
+            ..Reservation::default()
+        }),
         min_shared: rules.min_shared as u8,
         widen: rules.widen.map(|(after, labels, min_labels)| Widen {
             after: Duration::from_millis(after),
@@ -303,7 +313,7 @@ proptest! {
         const DEADLINE: u64 = 1_000_000;
         // Seen from outside: two alone meet at a first moment, and whenever the second comes after it, at once.
         let meet = |second_after: u64| {
-            let mut engine = Engine::new(policy(&Rules { pool_bound: 2, widen: None, ..rules.clone() })).unwrap();
+            let mut engine = Engine::new(policy(&Rules { pool_bound: 2, widen: None, reservation: false, ..rules.clone() })).unwrap();
             let mut events = Vec::new();
             for (id, more, now) in [(1, 0, 0), (2, others, second_after)] {
                 let ticket = Ticket {

@@ -12,6 +12,9 @@ use matching_engine::{Command, Event, Refusal, Rejection, Ticket, TicketId};
 /// A policy in whole numbers: per cent and milliseconds.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
+    /// Asks by reservation values. Of these the model knows only that they are never below the floor, and at it after
+    /// [`FLOOR_AFTER`].
+    pub(crate) reservation: bool,
     pub(crate) start: u64,
     pub(crate) floor: u64,
     pub(crate) fall: u64,
@@ -21,6 +24,9 @@ pub(crate) struct Rules {
     pub(crate) any_interest_after: Option<u64>,
     pub(crate) pool_bound: usize,
 }
+
+/// After how many milliseconds a ticket asks for the floor only, when it asks by reservation values.
+pub(crate) const FLOOR_AFTER: u64 = 700;
 
 #[derive(Debug)]
 pub(crate) struct Naive {
@@ -78,7 +84,7 @@ impl Naive {
     fn asks_no_more_than(&self, ticket: &Ticket, (shared, union): (u64, u64)) -> bool {
         let Rules { start, floor, fall, .. } = self.rules;
         let waited = self.waited(ticket);
-        if waited >= fall {
+        if waited >= fall || self.rules.reservation {
             return 100 * shared >= floor * union;
         }
         100 * shared * fall >= union * (start * fall - (start - floor) * waited)
@@ -120,7 +126,12 @@ impl Naive {
     pub(crate) fn assert_nobody_is_pairable(&self) {
         for a in self.waiting.values() {
             for b in self.waiting.values().filter(|b| a.id < b.id) {
-                assert!(!self.pairable(a, b), "left waiting, though they may pair:\n{a:?}\n{b:?}");
+                let in_time = |ticket| self.rules.reservation && self.waited(ticket) < FLOOR_AFTER;
+                let may_wait = in_time(a) || in_time(b);
+                assert!(
+                    may_wait || !self.pairable(a, b),
+                    "left waiting, though they may pair:\n{a:?}\n{b:?}"
+                );
             }
         }
     }
@@ -164,7 +175,10 @@ impl Naive {
         let chosen = |x: &Ticket, y: TicketId| {
             seeker.is_none_or(|seeker| seeker == x.id) && self.best_partner(x) == Some(y)
         };
-        assert!(chosen(ticket_a, b) || chosen(ticket_b, a), "there was a better partner than in {event:?}");
+        assert!(
+            self.rules.reservation || chosen(ticket_a, b) || chosen(ticket_b, a),
+            "there was a better partner than in {event:?}"
+        );
         let pair = [a, b].map(|id| (self.waiting.remove(&id).expect("found above"), false));
         self.settling.push(pair);
     }
@@ -212,7 +226,11 @@ impl Naive {
         self.avoiding.retain(|(id, _)| *id != ticket.id);
         self.waiting.insert(ticket.id, ticket.clone());
         let proposals = usize::from(self.best_partner(ticket).is_some());
-        assert_eq!(events.len(), 1 + proposals, "an arrival is proposed at once or not at all");
+        if self.rules.reservation {
+            assert!(events.len() <= 2, "an arrival is proposed once");
+        } else {
+            assert_eq!(events.len(), 1 + proposals, "an arrival is proposed at once or not at all");
+        }
         events[1..].iter().for_each(|event| self.follow_proposal(event, Some(ticket.id)));
     }
 

@@ -1,0 +1,198 @@
+//! The best partner for one ticket, when everybody asks for what waiting on is worth to them.
+//!
+//! Owns the bars of the tickets, the rule by which two of them agree, and when a ticket looks again. It must never let a
+//! ticket wait past the moment from which it asks for no more than the floor without a look.
+
+use std::cmp::Reverse;
+
+use crate::arrivals::{Prospect, Taste};
+use crate::index::Bucket;
+use crate::policy::{Policy, Reservation};
+use crate::pool::{Resident, Slot};
+use crate::rule::{Similarity, count_shared};
+use crate::search::{Found, Grounds, Look, Searcher, Seen, walk};
+use crate::time::whole_millis;
+use crate::{TicketId, Time};
+
+/// What a ticket asks for, as of its latest look.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    /// The region whose arrivals it hopes for.
+    pub(crate) region: Box<str>,
+    pub(crate) taste: Taste,
+    bar: f64,
+    /// How long its bar holds.
+    patience_millis: u64,
+}
+
+impl Asking {
+    pub(crate) fn new(region: &str, taste: Taste) -> Self {
+        Self { region: region.into(), taste, bar: 0.0, patience_millis: 0 }
+    }
+
+    /// Notes what it may hope for by now.
+    pub(crate) fn update(&mut self, rules: &Reservation, prospect: Prospect) {
+        self.bar = prospect.bar;
+        let by_arrivals = f64::from(rules.patience_arrivals) * 1e3 / prospect.rate;
+        let [least, most] =
+            [rules.patience, rules.patience.max(rules.patience_at_most)].map(|d| whole_millis(d) as f64);
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "between two bounds")]
+        let millis = by_arrivals.max(least).min(most) as u64;
+        self.patience_millis = millis;
+    }
+
+    /// What is asked for after so long a wait.
+    fn asks(&self, policy: &Policy, rules: &Reservation, waited_millis: u64) -> f64 {
+        let floor = policy.threshold.floor;
+        let late = waited_millis.saturating_sub(self.patience_millis) as f64;
+        let fall = whole_millis(rules.fall).max(1) as f64;
+        (self.bar * (1.0 - late / fall)).max(floor)
+    }
+}
+
+/// How much the higher of two bars counts for a pair, the lower one counting for the rest. Half would make the most of all
+/// pairs together, the whole lets nobody get less than they ask for.
+const HIGHER: f64 = 0.7;
+/// How much of a candidate's bar is taken off when candidates are compared: who asks for much will find another.
+const SPARED: f64 = 0.3;
+/// Far below what tells two similarities apart.
+const NOISE: f64 = 1e-9;
+/// How long a ticket waits between two looks: a fifth of its wait, within these bounds.
+const LOOK_EVERY_MILLIS: (u64, u64) = (100, 250);
+
+/// When a ticket that found nobody looks again. `None`: it asks for the floor by now, and who comes later will look at it;
+/// or its deadline comes first.
+pub(crate) fn next_look(policy: &Policy, rules: &Reservation, ticket: &Resident, now: Time) -> Option<Time> {
+    let (least, most) = LOOK_EVERY_MILLIS;
+    let waited = whole_millis(now.since(ticket.created_at));
+    let floor_at = ticket.created_at.plus(rules.floor_after());
+    let moment = if now < floor_at {
+        Some(now.plus_millis((waited / 5).clamp(least, most)).min(floor_at))
+    } else {
+        policy.any_interest_after.map(|after| ticket.created_at.plus(after)).filter(|&moment| moment > now)
+    };
+    moment.filter(|&moment| moment < ticket.expires_at)
+}
+
+/// One search while it runs.
+struct Bargain<'a> {
+    policy: &'a Policy,
+    rules: &'a Reservation,
+    grounds: Grounds<'a>,
+    ticket: &'a Resident,
+    asks: f64,
+    seen: &'a mut Seen,
+    best: Option<Best>,
+}
+
+#[derive(Clone, Copy)]
+struct Best {
+    slot: Slot,
+    similarity: Similarity,
+    value: f64,
+    rank: Reverse<(Time, TicketId)>,
+}
+
+/// Searches for a ticket that waits, among all others who wait.
+pub(crate) fn search(
+    searcher: &mut Searcher,
+    policy: &Policy,
+    rules: &Reservation,
+    grounds: Grounds<'_>,
+    slot: Slot,
+) -> Found {
+    let ticket = searcher.begin(grounds.pool, slot);
+    let asks = asks(policy, rules, ticket, grounds.now);
+    let mut bargain = Bargain { policy, rules, grounds, ticket, asks, seen: &mut searcher.seen, best: None };
+    walk(grounds.index, ticket, &searcher.rarest, &mut bargain);
+    if bargain.best.is_none() {
+        bargain.look_by_age(slot);
+    }
+    match bargain.best {
+        Some(Best { slot, similarity, .. }) => Found::Partner { slot, similarity },
+        None => Found::NobodyUntil(next_look(policy, rules, ticket, grounds.now)),
+    }
+}
+
+fn asks(policy: &Policy, rules: &Reservation, ticket: &Resident, now: Time) -> f64 {
+    let asking = ticket.asking.as_ref().expect("everybody asks for something under reservation values");
+    asking.asks(policy, rules, whole_millis(now.since(ticket.created_at)))
+}
+
+impl Look for Bargain<'_> {
+    fn is_worth(&self, bound: Similarity) -> bool {
+        let similarity = bound.as_f64() + NOISE;
+        let floor = self.policy.threshold.floor;
+        bound.shared >= u32::from(self.policy.min_shared)
+            && similarity >= agreed(self.asks, floor)
+            && self.best.is_none_or(|best| similarity - SPARED * floor >= best.value)
+    }
+
+    fn look_in(&mut self, bucket: &Bucket, _: Similarity) {
+        for (slot, _) in bucket.tickets() {
+            if self.seen.is_first(slot) {
+                self.consider(slot);
+            }
+        }
+    }
+}
+
+/// The similarity at which two who ask for these agree.
+fn agreed(a: f64, b: f64) -> f64 {
+    HIGHER * a.max(b) + (1.0 - HIGHER) * a.min(b)
+}
+
+impl Bargain<'_> {
+    fn consider(&mut self, slot: Slot) {
+        let other = self.grounds.pool.get(slot);
+        let shared = count_shared(&self.ticket.interests, &other.interests);
+        let similarity = Similarity::of(shared, self.ticket.size(), other.size());
+        if !self.is_worth(similarity) {
+            return;
+        }
+        let asked = asks(self.policy, self.rules, other, self.grounds.now);
+        if similarity.as_f64() + NOISE < agreed(self.asks, asked) || !self.may_pair(other) {
+            return;
+        }
+        self.offer(slot, other, similarity, similarity.as_f64() - SPARED * asked);
+    }
+
+    fn may_pair(&self, other: &Resident) -> bool {
+        let now = self.grounds.now;
+        self.ticket.scopes_fit(other)
+            && self.ticket.created_at.max(other.created_at) <= now
+            && self.ticket.may_meet(other)
+    }
+
+    fn offer(&mut self, slot: Slot, other: &Resident, similarity: Similarity, value: f64) {
+        let offered = Best { slot, similarity, value, rank: Reverse((other.created_at, other.id)) };
+        let is_better = self.best.is_none_or(|best| (value, offered.rank) > (best.value, best.rank));
+        if is_better {
+            self.best = Some(offered);
+        }
+    }
+
+    /// Looks for somebody to pair with whatever they share, when it has waited so long: the longest waiting.
+    fn look_by_age(&mut self, slot: Slot) {
+        let Some(after) = self.policy.any_interest_after else { return };
+        let now = self.grounds.now;
+        let is_ready = |resident: &Resident| resident.created_at.plus(after) <= now;
+        if !is_ready(self.ticket) {
+            return;
+        }
+        for &scope in self.ticket.path.prefixes() {
+            for candidate in self.grounds.elders.by_age(scope).filter(|&candidate| candidate != slot) {
+                let other = self.grounds.pool.get(candidate);
+                if !is_ready(other) {
+                    break;
+                }
+                if self.may_pair(other) {
+                    let shared = count_shared(&self.ticket.interests, &other.interests);
+                    let similarity = Similarity::of(shared, self.ticket.size(), other.size());
+                    self.offer(candidate, other, similarity, similarity.as_f64());
+                    break;
+                }
+            }
+        }
+    }
+}
