@@ -60,6 +60,12 @@ fn problems(board: &Value) -> Vec<String> {
             problems.push(format!("{title}: does not say what good looks like"));
         }
         let targets = panel["targets"].as_array().map_or(&[][..], Vec::as_slice);
+        // Asked over a range, it would show for minutes what was known last.
+        let is_a_number = panel["type"] == "stat" && panel["options"]["graphMode"] == "none";
+        if is_a_number && !targets.iter().all(|target| target["instant"] == true && target["range"] == false)
+        {
+            problems.push(format!("{title}: a number alone, and not asked for now alone"));
+        }
         let from_source = targets.iter().chain([panel]).all(|part| part["datasource"]["uid"] == SOURCE);
         if targets.is_empty() || !from_source {
             problems.push(format!("{title}: not from the data source"));
@@ -88,8 +94,9 @@ fn every_panel_has_its_place_and_its_words() {
 #[test]
 fn a_bad_panel_is_found() {
     let bad = json!({ "id": 1, "title": "x", "type": "stat", "gridPos": { "x": 20, "y": 0, "w": 8, "h": 4 },
-        "datasource": { "uid": "other" }, "targets": [], "fieldConfig": { "defaults": { "unit": "" } } });
-    assert_eq!(problems(&json!({ "panels": [bad.clone(), bad] })).len(), 4 + 5);
+        "datasource": { "uid": "other" }, "targets": [{ "range": true }], "options": { "graphMode": "none" },
+        "fieldConfig": { "defaults": { "unit": "" } } });
+    assert_eq!(problems(&json!({ "panels": [bad.clone(), bad] })).len(), 4 + 5 + 2);
     let variable = |all: &str| json!({ "list": [{ "name": "x", "includeAll": true, "allValue": all }] });
     assert_eq!(problems(&json!({ "panels": [], "templating": variable(".*") })).len(), 1);
     assert!(problems(&json!({ "panels": [], "templating": variable(".+") })).is_empty());
