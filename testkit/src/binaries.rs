@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use crate::place::root;
 
-/// The servers' programs.
+/// The programs that tests start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binaries {
     /// The API server.
@@ -18,6 +18,8 @@ pub struct Binaries {
     pub matching_server: PathBuf,
     /// Both in one.
     pub standalone: PathBuf,
+    /// Phones that play a trace.
+    pub replay: PathBuf,
 }
 
 /// The programs, built first where they are out of date.
@@ -62,6 +64,7 @@ fn build() -> anyhow::Result<Binaries> {
         main_server: find("main-server")?,
         matching_server: find("matching-server")?,
         standalone: find("standalone")?,
+        replay: find("replay")?,
     })
 }
 

@@ -24,8 +24,13 @@ impl Player {
             .into_iter()
             .find(|artifact| artifact.target.name == "replay" && artifact.executable.is_some());
         let program = program.and_then(|artifact| artifact.executable).context("replay was not built")?;
-        let trace = workspace.workspace_root.join("replay/traces/sample-1k.ndjson");
-        Ok(Self { program: program.into(), trace: trace.into() })
+        Self::with(program.into())
+    }
+
+    /// Plays with this program.
+    pub(super) fn with(program: PathBuf) -> anyhow::Result<Self> {
+        let trace = workspace()?.workspace_root.join("replay/traces/sample-1k.ndjson");
+        Ok(Self { program, trace: trace.into() })
     }
 
     /// Plays until the last ticket has settled, a minute after the trace's end.

@@ -1,6 +1,6 @@
-//! The check, against a real Prometheus that reads real services and none of our servers.
+//! The check, against a real Prometheus that reads real services, first without servers of ours and then with them.
 
-use testkit::{Monitoring, Place, shared};
+use testkit::{Monitoring, Place, ServerProcess, ServerSpec, WatchedServer, binaries, free_port, shared};
 
 use super::*;
 
@@ -41,4 +41,57 @@ async fn what_services_tell_is_found_and_what_our_servers_would_tell_is_missed()
         .map(|(question, _)| question)
         .collect();
     assert!(not_missed.is_empty(), "nobody tells of these, and they are not at fault: {not_missed:#?}");
+}
+
+/// A server on the shared services.
+async fn start_server(
+    job: &'static str,
+    program: &std::path::Path,
+    database: &str,
+    own: &[&str],
+) -> (ServerProcess, WatchedServer) {
+    let stack = shared::stack().await.unwrap();
+    let admin_port = free_port().unwrap();
+    let (admin, amqp) = (format!("127.0.0.1:{admin_port}"), stack.rabbit.amqp_urls().join(","));
+    let shared = ["--admin", &admin, "--database", database, "--amqp", &amqp, "--redis", &stack.redis.url()]
+        .map(Into::into);
+    let spec = ServerSpec {
+        name: format!("{job}-1"),
+        program: program.to_owned(),
+        args: shared.into_iter().chain(own.iter().map(Into::into)).collect(),
+        envs: Vec::new(),
+        admin_port,
+    };
+    let server = ServerProcess::start(&Place::Temporary, &spec, PATIENCE).await.unwrap();
+    (server, WatchedServer { job, instance: spec.name, admin_port })
+}
+
+#[tokio::test]
+async fn with_servers_and_people_every_panel_variable_and_rule_is_in_order() {
+    let stack = shared::stack().await.unwrap();
+    let programs = binaries().await.unwrap();
+    let database = stack.postgres.new_database("dashboards").await.unwrap();
+    let folder = programs.main_server.parent().unwrap();
+    let monitoring = Monitoring::start(&Place::Temporary, None, stack, folder).await.unwrap();
+    let port = free_port().unwrap();
+    let listen = format!("127.0.0.1:{port}");
+    let flags = ["--listen", &listen, "--auth", "dev"];
+    let (main, main_watched) = start_server("main-server", &programs.main_server, &database, &flags).await;
+    let (matching, matching_watched) =
+        start_server("matching-server", &programs.matching_server, &database, &[]).await;
+    monitoring.set_servers(&[main_watched, matching_watched]).unwrap();
+    let running = Running {
+        main_urls: vec![format!("http://{listen}")],
+        matching_admin_ports: vec![matching.admin_port()],
+        rabbitmq_ports: Vec::new(),
+        prometheus_port: monitoring.port(),
+        jwt_secret_file: None,
+        programs: Vec::new(),
+    };
+    let player = Player::with(programs.replay.clone()).unwrap();
+    let verdict = check(&questions().unwrap(), &running, Some(&player)).await.unwrap();
+    assert_eq!(verdict, Verdict::Good, "the faults are listed above");
+    for server in [main, matching] {
+        assert_eq!(server.stop(PATIENCE).await.unwrap(), 0);
+    }
 }
