@@ -8,6 +8,7 @@ mod choice;
 mod play;
 mod question;
 mod selectors;
+mod types;
 mod variables;
 
 use std::collections::BTreeSet;
@@ -42,9 +43,15 @@ pub(crate) struct Args {
     /// Play no trace: something else loads the stack, or did in the last five minutes
     #[arg(long)]
     no_trace: bool,
+    /// Ask nobody and compare the files with Grafana's own types: needs npm, and no stack
+    #[arg(long, conflicts_with = "no_trace")]
+    types: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
+    if args.types {
+        return types::check();
+    }
     let (questions, choices) = (questions()?, choices()?);
     let stack = Running::find()?;
     let player = if args.no_trace { None } else { Some(Player::build()?) };
