@@ -62,7 +62,7 @@ impl Answer {
 }
 
 /// Whether a panel would show something of it: it shows nothing of what is no number, such as a percentile of no requests.
-fn has_number(series: &Series) -> bool {
+pub(super) fn has_number(series: &Series) -> bool {
     series.values.iter().any(|(_, value)| !value.is_nan())
 }
 

@@ -4,9 +4,11 @@
 //! docs/grafana.md says what that leaves unseen.
 
 mod answer;
+mod choice;
 mod play;
 mod question;
 mod selectors;
+mod types;
 mod variables;
 
 use std::collections::BTreeSet;
@@ -16,6 +18,7 @@ use testkit::{promql, until};
 use tokio::time::MissedTickBehavior;
 
 use self::answer::Answer;
+use self::choice::Choice;
 use self::play::Player;
 use self::question::Question;
 use crate::Verdict;
@@ -40,13 +43,19 @@ pub(crate) struct Args {
     /// Play no trace: something else loads the stack, or did in the last five minutes
     #[arg(long)]
     no_trace: bool,
+    /// Ask nobody and compare the files with Grafana's own types: needs npm, and no stack
+    #[arg(long, conflicts_with = "no_trace")]
+    types: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
-    let questions = questions()?;
+    if args.types {
+        return types::check();
+    }
+    let (questions, choices) = (questions()?, choices()?);
     let stack = Running::find()?;
     let player = if args.no_trace { None } else { Some(Player::build()?) };
-    block_on(check(&questions, &stack, player.as_ref()))
+    block_on(check(&questions, &choices, &stack, player.as_ref()))
 }
 
 /// All that dashboards and rules ask.
@@ -57,7 +66,17 @@ fn questions() -> anyhow::Result<Vec<Question>> {
     Ok(questions)
 }
 
-async fn check(questions: &[Question], stack: &Running, player: Option<&Player>) -> anyhow::Result<Verdict> {
+/// All that dashboards ask once somebody chooses.
+fn choices() -> anyhow::Result<Vec<Choice>> {
+    choice::of_dashboards(workspace()?.workspace_root.join("grafana/dashboards").as_std_path())
+}
+
+async fn check(
+    questions: &[Question],
+    choices: &[Choice],
+    stack: &Running,
+    player: Option<&Player>,
+) -> anyhow::Result<Verdict> {
     let port = stack.prometheus_port;
     let start = promql::now(port).await?;
     let mut answers: Vec<Answer> = questions.iter().map(|_| Answer::default()).collect();
@@ -74,7 +93,8 @@ async fn check(questions: &[Question], stack: &Running, player: Option<&Player>)
     let now = until_scraped(port).await?;
     ask_all(questions, &mut answers, port, (from, now)).await;
     let known: BTreeSet<String> = promql::metric_names(port).await?.into_iter().collect();
-    Ok(tell(questions, &answers, &known))
+    let chosen = choice::faults(port, choices, (from, now)).await?;
+    Ok(tell(questions, &answers, &known, &chosen))
 }
 
 /// Asks everything again and again until the trace has been played.
@@ -116,17 +136,28 @@ async fn until_scraped(port: u16) -> anyhow::Result<f64> {
     promql::now(port).await
 }
 
-fn tell(questions: &[Question], answers: &[Answer], known: &BTreeSet<String>) -> Verdict {
-    let faults: Vec<String> =
-        questions.iter().zip(answers).flat_map(|(question, answer)| answer.faults(question, known)).collect();
+/// `chosen` holds the faults of each choice.
+fn tell(
+    questions: &[Question],
+    answers: &[Answer],
+    known: &BTreeSet<String>,
+    chosen: &[Vec<String>],
+) -> Verdict {
+    let faults: Vec<String> = questions
+        .iter()
+        .zip(answers)
+        .flat_map(|(question, answer)| answer.faults(question, known))
+        .chain(chosen.concat())
+        .collect();
     for fault in &faults {
         println!("FAULT: {fault}");
     }
     let places: BTreeSet<&str> = questions.iter().map(|question| question.place.as_str()).collect();
     println!(
-        "{} expressions of {} panels, variables and rules asked; {} faults",
+        "{} expressions of {} panels, variables and rules asked, {} times with one value chosen; {} faults",
         questions.len(),
         places.len(),
+        chosen.len(),
         faults.len()
     );
     if faults.is_empty() { Verdict::Good } else { Verdict::Bad }

@@ -55,7 +55,7 @@ pub(super) fn of_rules(folder: &Path) -> anyhow::Result<Vec<Question>> {
 }
 
 /// The files of a folder that end so, in the order of their names: name and text.
-fn files(folder: &Path, ending: &str) -> anyhow::Result<Vec<(String, String)>> {
+pub(super) fn files(folder: &Path, ending: &str) -> anyhow::Result<Vec<(String, String)>> {
     let read = || -> std::io::Result<Vec<(String, String)>> {
         let entries = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths = entries.collect::<std::io::Result<Vec<PathBuf>>>()?;
@@ -72,22 +72,41 @@ fn of_dashboard(name: &str, dashboard: &Value) -> anyhow::Result<Vec<Question>> 
     let mut questions = Vec::new();
     for variable in variables::list(dashboard) {
         let title = variable["name"].as_str().unwrap_or_default();
-        let query = variable["query"]["query"].as_str().and_then(variables::choices);
-        let expression = query.with_context(|| format!("the variable {title} is no label_values(…, …)"))?;
+        let (_, expression) = variables::choices(variable)
+            .with_context(|| format!("the variable {title} is no label_values(…, …)"))?;
         let place = format!("{name}: variable {title}");
         questions.push(Question { place, expression, expects: Expects::Data });
     }
+    for Target { place, written, expects } in targets(name, dashboard)? {
+        let expression = variables.fill(&written).with_context(|| format!("{place}: {written}"))?;
+        questions.push(Question { place, expression, expects });
+    }
+    Ok(questions)
+}
+
+/// What a panel asks, as it is written.
+pub(super) struct Target {
+    /// The file and the panel.
+    pub(super) place: String,
+    /// The expression, variables and all.
+    pub(super) written: String,
+    pub(super) expects: Expects,
+}
+
+/// What the panels of a dashboard ask.
+pub(super) fn targets(name: &str, dashboard: &Value) -> anyhow::Result<Vec<Target>> {
+    let mut all = Vec::new();
     for panel in panels(dashboard) {
         let title = panel["title"].as_str().unwrap_or("a panel without a title");
+        let place = format!("{name}: {title}");
         let is_silent = panel["description"].as_str().is_some_and(|text| text.contains(SILENT));
         let expects = if is_silent { Expects::Nothing } else { Expects::Data };
         for target in panel["targets"].as_array().map_or(&[][..], Vec::as_slice) {
-            let written = target["expr"].as_str().with_context(|| format!("{title}: no expression"))?;
-            let expression = variables.fill(written).with_context(|| format!("{title}: {written}"))?;
-            questions.push(Question { place: format!("{name}: {title}"), expression, expects });
+            let written = target["expr"].as_str().with_context(|| format!("{place}: no expression"))?;
+            all.push(Target { place: place.clone(), written: written.to_owned(), expects });
         }
     }
-    Ok(questions)
+    Ok(all)
 }
 
 /// All panels, also those that a folded row holds.

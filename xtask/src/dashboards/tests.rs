@@ -2,14 +2,15 @@
 
 use testkit::{Monitoring, Place, ServerProcess, ServerSpec, WatchedServer, binaries, free_port, shared};
 
+use super::question::Expects;
 use super::*;
 
 /// How long it may take until every service has told all: rates need a few scrapes, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Whether only our servers can answer.
-fn is_of_our_servers(question: &Question) -> bool {
-    ["dovetail", "-server"].iter().any(|word| question.expression.contains(word))
+fn is_of_our_servers(expression: &str) -> bool {
+    ["dovetail", "-server"].iter().any(|word| expression.contains(word))
 }
 
 #[tokio::test]
@@ -21,7 +22,7 @@ async fn what_services_tell_is_found_and_what_our_servers_would_tell_is_missed()
     let port = monitoring.port();
     let start = promql::now(port).await.unwrap();
     let (ours, theirs): (Vec<Question>, Vec<Question>) =
-        questions().unwrap().into_iter().partition(is_of_our_servers);
+        questions().unwrap().into_iter().partition(|question| is_of_our_servers(&question.expression));
     assert!(ours.len() > 50 && theirs.len() > 30, "{} and {}", ours.len(), theirs.len());
 
     let ask = async |questions: &[Question]| -> anyhow::Result<Vec<Vec<String>>> {
@@ -41,6 +42,18 @@ async fn what_services_tell_is_found_and_what_our_servers_would_tell_is_missed()
         .map(|(question, _)| question)
         .collect();
     assert!(not_missed.is_empty(), "nobody tells of these, and they are not at fault: {not_missed:#?}");
+
+    // $shard is chosen by what our servers tell, also where RabbitMQ is asked.
+    let (ours, theirs): (Vec<Choice>, Vec<Choice>) =
+        choices().unwrap().into_iter().partition(|choice| is_of_our_servers(&choice.values));
+    assert!(ours.len() > 20 && theirs.len() > 10, "{} and {}", ours.len(), theirs.len());
+    let between = (start, promql::now(port).await.unwrap());
+    let wrong = choice::faults(port, &theirs, between).await.unwrap();
+    assert!(wrong.iter().all(Vec::is_empty), "{wrong:#?}");
+    let missed = choice::faults(port, &ours, between).await.unwrap();
+    for (choice, faults) in ours.iter().zip(&missed) {
+        assert_eq!(faults.len(), usize::from(choice.expects == Expects::Data), "{choice:?}: {faults:?}");
+    }
 }
 
 /// A server on the shared services.

@@ -17,7 +17,7 @@ const BUILT_IN: [(&str, &str); 6] = [
 ];
 
 /// Each variable of a dashboard and its value when the dashboard opens.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Variables(BTreeMap<String, String>);
 
 impl Variables {
@@ -40,6 +40,24 @@ impl Variables {
             values.insert(name.to_owned(), value.to_owned());
         }
         Ok(Self(values))
+    }
+
+    /// The same with one value chosen. As Grafana's Prometheus data source does for a variable that may have several values, it
+    /// is written so that it stands for itself in a regular expression within a string.
+    #[must_use]
+    pub(super) fn with_choice(&self, name: &str, value: &str) -> Self {
+        let mut escaped = String::new();
+        for letter in value.chars() {
+            match letter {
+                '\\' => escaped.push_str(r"\\\"),
+                letter if "$^*{}[]'+?.()|".contains(letter) => escaped.push_str(r"\\"),
+                _ => {}
+            }
+            escaped.push(letter);
+        }
+        let mut all = self.clone();
+        all.0.insert(name.to_owned(), escaped);
+        all
     }
 
     /// An expression as Grafana sends it.
@@ -80,11 +98,12 @@ pub(super) fn list(dashboard: &Value) -> &[Value] {
     dashboard["templating"]["list"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The expression whose labels are a variable's choices, from `label_values(selector, label)`. `None` for another query.
-pub(super) fn choices(query: &str) -> Option<String> {
-    let inner = query.strip_prefix("label_values(")?.strip_suffix(')')?;
+/// The label whose values are a variable's choices, and the expression that has them, from `label_values(selector, label)`.
+/// `None` for another query.
+pub(super) fn choices(variable: &Value) -> Option<(String, String)> {
+    let inner = variable["query"]["query"].as_str()?.strip_prefix("label_values(")?.strip_suffix(')')?;
     let (selector, label) = inner.rsplit_once(',')?;
-    Some(format!("count by ({}) ({})", label.trim(), selector.trim()))
+    Some((label.trim().to_owned(), format!("count by ({}) ({})", label.trim(), selector.trim())))
 }
 
 #[cfg(test)]
@@ -119,9 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_stands_for_itself() {
+        let chosen = variables().with_choice("shard", r"a.b\c");
+        assert_eq!(chosen.fill(r#"a{s=~"$shard"}"#).unwrap(), r#"a{s=~"a\\.b\\\\c"}"#);
+    }
+
+    #[test]
     fn choices_are_asked_for_by_their_label() {
-        let query = r#"label_values(up{job=~"a|b"}, instance)"#;
-        assert_eq!(choices(query).unwrap(), r#"count by (instance) (up{job=~"a|b"})"#);
-        assert_eq!(choices("query_result(x)"), None);
+        let of = |query: &str| choices(&json!({ "query": { "query": query } }));
+        let (label, expression) = of(r#"label_values(up{job=~"a|b"}, instance)"#).unwrap();
+        assert_eq!(
+            (label.as_str(), expression.as_str()),
+            ("instance", r#"count by (instance) (up{job=~"a|b"})"#)
+        );
+        assert_eq!(of("query_result(x)"), None);
     }
 }

@@ -137,6 +137,25 @@ fn the_proxy_knows_the_servers_ports() {
 }
 
 #[test]
+fn what_prometheus_reads_is_a_service() {
+    let (compose, read) = (services(&file(COMPOSE).text), &file("prometheus/prometheus.yml").text);
+    let mut hosts = found(r#""([\w-]+):\d+""#, read);
+    hosts.extend(found(r"names: \[([\w-]+)\]", read));
+    assert!(hosts.len() > 10, "{hosts:?}");
+    hosts.retain(|host| *host != "localhost" && !compose.iter().any(|(name, _)| name == host));
+    assert_none(
+        &hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>(),
+        "No service has this name.",
+    );
+    for server in ["main-server", "matching-server"] {
+        let mut stages = file(DOCKERFILE).text.split("\nFROM ");
+        let stage = stages.find(|stage| stage.contains(&format!("AS {server}\n"))).expect("its stage");
+        let port = found(&format!(r"names: \[{server}\], type: A, port: (\d+)"), read);
+        assert_eq!(port, found(r"DOVETAIL_ADMIN=0\.0\.0\.0:(\d+)", stage), "{server}'s admin port");
+    }
+}
+
+#[test]
 fn the_proxy_speaks_in_problems_of_the_api() {
     let (said, page) = (file(PROXY).text.replace('\\', ""), &file("docs/problems.md").text);
     let (types, titles) = (found(r#""type":"([^"]+)""#, &said), found(r#""title":"([^"]+)""#, &said));

@@ -92,6 +92,17 @@ fn every_panel_has_its_place_and_its_words() {
 }
 
 #[test]
+fn types_are_those_of_the_grafana_that_runs() {
+    let text = |path| text_files().iter().find(|file| file.path == path).map(|file| &file.text).expect(path);
+    let package: Value = serde_json::from_str(text("grafana/types/package.json")).expect("a package");
+    let version = package["devDependencies"]["@grafana/schema"].as_str().expect("a version");
+    assert!(
+        text("docker-compose.yml").contains(&format!("image: grafana/grafana:{version}\n")),
+        "docker-compose.yml and grafana/types/package.json name one version, and not {version}"
+    );
+}
+
+#[test]
 fn a_bad_panel_is_found() {
     let bad = json!({ "id": 1, "title": "x", "type": "stat", "gridPos": { "x": 20, "y": 0, "w": 8, "h": 4 },
         "datasource": { "uid": "other" }, "targets": [{ "range": true }], "options": { "graphMode": "none" },

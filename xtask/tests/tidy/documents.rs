@@ -9,7 +9,8 @@ use crate::assert_none;
 use crate::repository::{TextFile, members, root, text_files};
 
 /// Endings that make a back-ticked word with a slash a path of this tree.
-const ENDINGS: &[&str] = &["rs", "toml", "md", "sql", "yml", "yaml", "json", "ndjson", "js", "conf", "sh"];
+const ENDINGS: &[&str] =
+    &["rs", "toml", "md", "sql", "yml", "yaml", "json", "ndjson", "js", "ts", "conf", "sh"];
 
 /// A document without its code blocks, line by line with the lines' numbers.
 fn prose(text: &str) -> Vec<(usize, &str)> {
