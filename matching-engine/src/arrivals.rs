@@ -49,18 +49,23 @@ struct Recent {
     tastes: VecDeque<Taste>,
     since: Time,
     latest: Time,
-    /// Arrivals, each weighing less the longer ago it was.
-    weight: f64,
+    /// Arrivals, each weighing less the longer ago it was: over [`SHORT`] and over [`LONG`].
+    short: f64,
+    long: f64,
 }
 
-/// Over how many seconds the rate is taken: a tenfold change is followed within half a second.
-const WINDOW: f64 = 0.2;
+/// Over how many seconds the rate is taken in a busy region: the end of a burst is known at once.
+const SHORT: f64 = 0.1;
+/// Over how many seconds it is taken in a quiet one, where a tenth of a second without anybody says nothing.
+const LONG: f64 = 0.3;
+/// With so many arrivals in [`SHORT`], by the count over [`LONG`], each count has half the say.
+const EVEN: f64 = 2.0;
 /// No rate is taken over less than this: the first two arrivals are no torrent.
 const SHORTEST: f64 = 0.01;
 /// How many arrivals a region must have had before their tastes are believed.
-const BELIEVED: f64 = 80.0;
+const BELIEVED: f64 = 120.0;
 /// What a ticket asks for in a region where nobody was seen yet, until it looks for the first time again.
-const HOPE: f64 = 0.8;
+const HOPE: f64 = 0.9;
 /// A region that was silent for so long is forgotten when room is needed.
 const SILENT_SECONDS: f64 = 60.0;
 /// The most regions that are remembered. In any other nobody expects anything.
@@ -71,16 +76,29 @@ fn seconds_between(earlier: Time, later: Time) -> f64 {
 }
 
 impl Recent {
-    /// Arrivals a second: a count whose weights fall by `e` each [`WINDOW`], divided by what they would add up to at one
-    /// a second over the time that is known.
+    /// Arrivals a second, between what the short and the long count say: the more the short one could have held, the more it
+    /// counts. Half a second after the end of a burst little is left of the rate.
     fn rate(&self, now: Time) -> f64 {
-        let known = 1.0 - (-seconds_between(self.since, now) / WINDOW).exp();
-        self.weight_at(now) / (WINDOW * known).max(SHORTEST)
+        let (silent, known) = (seconds_between(self.latest, now), seconds_between(self.since, now));
+        let [short, long] = [(self.short, SHORT), (self.long, LONG)].map(|(count, window)| {
+            // A count whose weights fall by `e` each window, divided by what they would add up to at one a second.
+            faded(count, silent, window) / (window * (1.0 - (-known / window).exp())).max(SHORTEST)
+        });
+        let held = long * SHORT;
+        let say = held / (held + EVEN);
+        short.powf(say) * long.powf(1.0 - say)
     }
 
-    fn weight_at(&self, now: Time) -> f64 {
-        self.weight * (-seconds_between(self.latest, now) / WINDOW).exp()
+    fn count(&mut self, now: Time) {
+        let silent = seconds_between(self.latest, now);
+        self.short = faded(self.short, silent, SHORT) + 1.0;
+        self.long = faded(self.long, silent, LONG) + 1.0;
+        self.latest = now;
     }
+}
+
+fn faded(count: f64, seconds: f64, window: f64) -> f64 {
+    count * (-seconds / window).exp()
 }
 
 impl Arrivals {
@@ -138,12 +156,11 @@ impl Arrivals {
             if self.regions.len() >= MOST_REGIONS {
                 return;
             }
-            let recent = Recent { tastes: VecDeque::new(), since: now, latest: now, weight: 0.0 };
+            let recent = Recent { tastes: VecDeque::new(), since: now, latest: now, short: 0.0, long: 0.0 };
             self.regions.insert(region.into(), recent);
         }
         let Some(recent) = self.regions.get_mut(region) else { return };
-        recent.weight = recent.weight_at(now) + 1.0;
-        recent.latest = now;
+        recent.count(now);
         if recent.tastes.len() >= usize::from(rules.sample) {
             recent.tastes.pop_front();
         }
@@ -164,7 +181,7 @@ fn reservation(similarities: &[f64], of: f64, rate: f64, rules: &Reservation) ->
     if rate <= 0.0 {
         return 0.0;
     }
-    let price = rules.price * rate.powf(rules.price_growth) * of / rate;
+    let price = rules.price * of / rate;
     let mut bar = 0.0;
     loop {
         let (sum, above) = similarities
@@ -189,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_bar_is_where_waiting_costs_what_it_brings() {
-        let rules = Reservation { price: 0.5, price_growth: 0.0, ..Reservation::default() };
+        let rules = Reservation { price: 0.5, ..Reservation::default() };
         // 10 a second, one in four worth 0.8, one in four 0.4: above 0.4, 10 / 4 x (0.8 - r) = 0.5 at 0.6.
         let bar = reservation(&[0.4, 0.8], 4.0, 10.0, &rules);
         assert!((bar - 0.6).abs() < 1e-9, "{bar}");
@@ -215,7 +232,7 @@ mod tests {
             let rate = arrivals.prospect(&rules, "kr.seoul", &taste, at(now)).rate;
             assert!((from..to).contains(&rate), "{rate} a second at one each {gap} ms");
         }
-        assert!(arrivals.prospect(&rules, "kr.seoul", &taste, at(now + 2_000)).rate < 0.1);
+        assert!(arrivals.prospect(&rules, "kr.seoul", &taste, at(now + 2_000)).rate < 0.5);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! ticket wait past the moment from which it asks for no more than the floor without a look.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use crate::arrivals::{Prospect, Taste};
 use crate::index::Bucket;
@@ -41,12 +42,12 @@ impl Asking {
         self.patience_millis = millis;
     }
 
-    /// What is asked for after so long a wait.
+    /// What is asked for after so long a wait: the bar while it is patient, then less and less, slowly at first.
     fn asks(&self, policy: &Policy, rules: &Reservation, waited_millis: u64) -> f64 {
         let floor = policy.threshold.floor;
         let late = waited_millis.saturating_sub(self.patience_millis) as f64;
-        let fall = whole_millis(rules.fall).max(1) as f64;
-        (self.bar * (1.0 - late / fall)).max(floor)
+        let fallen = late / whole_millis(rules.fall).max(1) as f64;
+        (self.bar * (1.0 - fallen * fallen)).max(floor)
     }
 }
 
@@ -57,17 +58,15 @@ const HIGHER: f64 = 0.7;
 const SPARED: f64 = 0.3;
 /// Far below what tells two similarities apart.
 const NOISE: f64 = 1e-9;
-/// How long a ticket waits between two looks: a fifth of its wait, within these bounds.
-const LOOK_EVERY_MILLIS: (u64, u64) = (100, 250);
+/// How long a ticket waits between two looks. Who looks more often finds earlier, and less: it settles for those who are there.
+const LOOK_EVERY: Duration = Duration::from_millis(400);
 
 /// When a ticket that found nobody looks again. `None`: it asks for the floor by now, and who comes later will look at it;
 /// or its deadline comes first.
 pub(crate) fn next_look(policy: &Policy, rules: &Reservation, ticket: &Resident, now: Time) -> Option<Time> {
-    let (least, most) = LOOK_EVERY_MILLIS;
-    let waited = whole_millis(now.since(ticket.created_at));
     let floor_at = ticket.created_at.plus(rules.floor_after());
     let moment = if now < floor_at {
-        Some(now.plus_millis((waited / 5).clamp(least, most)).min(floor_at))
+        Some(now.plus(LOOK_EVERY).min(floor_at))
     } else {
         policy.any_interest_after.map(|after| ticket.created_at.plus(after)).filter(|&moment| moment > now)
     };

@@ -20,19 +20,17 @@ pub struct Threshold {
 ///
 /// The bar of a ticket is McCall's reservation value (J. J. McCall, *Economics of Information and Job Search*, Quarterly
 /// Journal of Economics 84, 1970): the `r` at which `rate x E[max(similarity - r, 0)]` over the recent arrivals of its region
-/// equals what a second of waiting costs, `price x rate^price_growth`. It is taken anew each time the ticket looks for a
-/// partner: on arrival, then each 100 to 250 ms. Two may pair when their similarity reaches 0.7 times the higher bar plus
+/// equals what a second of waiting costs, `price`. It is taken anew each time the ticket looks for a partner: on arrival,
+/// then each 400 ms. Two may pair when their similarity reaches 0.7 times the higher bar plus
 /// 0.3 times the lower one. Of those it may have, a ticket takes the one with the most similarity above 0.3 times the
 /// other's bar.
 ///
 /// A bar holds while the ticket's patience lasts: `patience`, or the time of `patience_arrivals` arrivals in its region when
-/// that is longer, but never more than `patience_at_most`. Then it falls in a straight line to the floor within `fall`.
+/// that is longer, but never more than `patience_at_most`. Then it falls to the floor within `fall`, slowly at first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reservation {
-    /// What a second of waiting costs, in similarity, where one arrives a second.
+    /// What a second of waiting costs, in similarity.
     pub price: f64,
-    /// By which power of the rate the price grows, 0 to below 1.
-    pub price_growth: f64,
     /// How long a bar holds at least.
     pub patience: Duration,
     /// For how many arrivals in its region it holds.
@@ -56,10 +54,9 @@ impl Default for Reservation {
     /// What was found by replaying bursts of real interest sets.
     fn default() -> Self {
         Self {
-            price: 0.016,
-            price_growth: 0.18,
+            price: 0.035,
             patience: Duration::from_millis(2_100),
-            patience_arrivals: 25,
+            patience_arrivals: 20,
             patience_at_most: Duration::from_secs(5),
             fall: Duration::from_millis(800),
             sample: 512,
@@ -99,11 +96,11 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Asks for equal interests at first and for one shared interest after two seconds.
+    /// Reservation values; without them, equal interests at first and one shared interest after two seconds.
     fn default() -> Self {
         Self {
             threshold: Threshold { start: 1.0, floor: 0.0, fall: Duration::from_secs(2) },
-            reservation: None,
+            reservation: Some(Reservation::default()),
             min_shared: 1,
             widen: Some(Widen { after: Duration::from_secs(5), labels: 1, min_labels: 2 }),
             any_interest_after: None,
@@ -152,11 +149,6 @@ impl Policy {
                 reservation(|r| r.price > 0.0 && r.price.is_finite()),
                 "reservation.price",
                 "must be a number above 0",
-            ),
-            (
-                reservation(|r| (0.0..1.0).contains(&r.price_growth)),
-                "reservation.price_growth",
-                "must be from 0 to below 1",
             ),
             (reservation(|r| r.sample >= 1), "reservation.sample", "must be at least 1"),
             (

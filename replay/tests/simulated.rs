@@ -32,8 +32,18 @@ fn nearly_everybody_of_the_sample_is_paired_and_nothing_goes_wrong() {
 
 #[test]
 fn more_patience_finds_people_who_fit_better() {
-    let with_fall = |fall: &str| play(&format!("[threshold]\nfall = \"{fall}\"").parse().unwrap());
+    let with_fall = |fall: &str| {
+        play(&format!("[reservation]\nenabled = false\n[threshold]\nfall = \"{fall}\"").parse().unwrap())
+    };
     let (hasty, patient) = (with_fall("100ms"), with_fall("5s"));
     assert!(patient.similarity_sum > hasty.similarity_sum * 1.1);
     assert!(patient.wait_ms.p50 > hasty.wait_ms.p50);
+}
+
+#[test]
+fn reservation_values_find_people_who_fit_better_in_less_time() {
+    let falling = play(&"[reservation]\nenabled = false".parse().unwrap());
+    let reserved = play(&MatchPolicy::default());
+    assert!(reserved.similarity_sum > falling.similarity_sum * 1.02, "{reserved:?}");
+    assert!(reserved.wait_ms.p50.unwrap() < falling.wait_ms.p50.unwrap() * 0.8, "{reserved:?}");
 }

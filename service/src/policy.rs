@@ -84,7 +84,6 @@ struct ThresholdSection {
 struct ReservationSection {
     enabled: Option<bool>,
     price: Option<f64>,
-    price_growth: Option<f64>,
     patience: Option<Text>,
     patience_arrivals: Option<u16>,
     patience_at_most: Option<Text>,
@@ -98,7 +97,6 @@ impl ReservationSection {
         let base = base.unwrap_or_default();
         enabled.then(|| Reservation {
             price: self.price.unwrap_or(base.price),
-            price_growth: self.price_growth.unwrap_or(base.price_growth),
             patience: self.patience.map_or(base.patience, |text| text.0),
             patience_arrivals: self.patience_arrivals.unwrap_or(base.patience_arrivals),
             patience_at_most: self.patience_at_most.map_or(base.patience_at_most, |text| text.0),
@@ -278,7 +276,6 @@ mod tests {
             ("[threshold]\nfloor = -1.0", "threshold.floor"),
             ("[threshold]\nfall = \"soon\"", "soon"),
             ("[reservation]\nenabled = true\nprice = 0.0", "reservation.price"),
-            ("[reservation]\nenabled = true\nprice_growth = 1.0", "reservation.price_growth"),
             ("[reservation]\nenabled = true\npatience_at_most = \"48h\"", "reservation.patience"),
             ("[reservation]\nenabled = true\nsample = 0", "reservation.sample"),
             ("[reservation]\nprices = 1", "prices"),

@@ -2,6 +2,7 @@
 
 mod leaving;
 mod pairing;
+mod reserving;
 mod room;
 mod settling;
 mod shapes;

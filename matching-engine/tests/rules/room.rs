@@ -7,7 +7,7 @@ use matching_engine::{Command, Engine, Event, Policy, Refusal, Rejection, Ticket
 
 /// Asks for equal interests at first, for one shared interest after 1000 ms; nothing else.
 pub(crate) fn plain() -> Policy {
-    let mut policy = Policy { widen: None, ..Policy::default() };
+    let mut policy = Policy { widen: None, reservation: None, ..Policy::default() };
     policy.threshold.fall = Duration::from_millis(1_000);
     policy
 }
@@ -21,6 +21,11 @@ pub(crate) fn widening() -> Policy {
 /// The same as plain, and after 3000 ms anybody will do.
 pub(crate) fn anybody() -> Policy {
     Policy { any_interest_after: Some(Duration::from_millis(3_000)), ..plain() }
+}
+
+/// Reservation values as they are by default; nothing widens.
+pub(crate) fn reserved() -> Policy {
+    Policy { widen: None, ..Policy::default() }
 }
 
 /// A ticket of a user who is 60 s patient. The id is the user's; who comes later has a greater one.
