@@ -102,7 +102,7 @@ async fn with_servers_and_people_every_panel_variable_and_rule_is_in_order() {
         programs: Vec::new(),
     };
     let player = Player::with(programs.replay.clone()).unwrap();
-    let verdict = check(&questions().unwrap(), &running, Some(&player)).await.unwrap();
+    let verdict = check(&questions().unwrap(), &choices().unwrap(), &running, Some(&player)).await.unwrap();
     assert_eq!(verdict, Verdict::Good, "the faults are listed above");
     for server in [main, matching] {
         assert_eq!(server.stop(PATIENCE).await.unwrap(), 0);
