@@ -54,8 +54,6 @@ impl Asking {
 /// How much the higher of two bars counts for a pair, the lower one counting for the rest. Half would make the most of all
 /// pairs together, the whole lets nobody get less than they ask for.
 const HIGHER: f64 = 0.7;
-/// How much of a candidate's bar is taken off when candidates are compared: who asks for much will find another.
-const SPARED: f64 = 0.3;
 /// Far below what tells two similarities apart.
 const NOISE: f64 = 1e-9;
 /// How long a ticket waits between two looks. Who looks more often finds earlier, and less: it settles for those who are there.
@@ -88,7 +86,6 @@ struct Bargain<'a> {
 struct Best {
     slot: Slot,
     similarity: Similarity,
-    value: f64,
     rank: Reverse<(Time, TicketId)>,
 }
 
@@ -124,7 +121,7 @@ impl Look for Bargain<'_> {
         let floor = self.policy.threshold.floor;
         bound.shared >= u32::from(self.policy.min_shared)
             && similarity >= agreed(self.asks, floor)
-            && self.best.is_none_or(|best| similarity - SPARED * floor >= best.value)
+            && self.best.is_none_or(|best| bound.compare(best.similarity).is_ge())
     }
 
     fn look_in(&mut self, bucket: &Bucket, _: Similarity) {
@@ -153,7 +150,7 @@ impl Bargain<'_> {
         if similarity.as_f64() + NOISE < agreed(self.asks, asked) || !self.may_pair(other) {
             return;
         }
-        self.offer(slot, other, similarity, similarity.as_f64() - SPARED * asked);
+        self.offer(slot, other, similarity);
     }
 
     fn may_pair(&self, other: &Resident) -> bool {
@@ -163,9 +160,11 @@ impl Bargain<'_> {
             && self.ticket.may_meet(other)
     }
 
-    fn offer(&mut self, slot: Slot, other: &Resident, similarity: Similarity, value: f64) {
-        let offered = Best { slot, similarity, value, rank: Reverse((other.created_at, other.id)) };
-        let is_better = self.best.is_none_or(|best| (value, offered.rank) > (best.value, best.rank));
+    fn offer(&mut self, slot: Slot, other: &Resident, similarity: Similarity) {
+        let offered = Best { slot, similarity, rank: Reverse((other.created_at, other.id)) };
+        let is_better = self.best.is_none_or(|best| {
+            similarity.compare(best.similarity).then(offered.rank.cmp(&best.rank)).is_gt()
+        });
         if is_better {
             self.best = Some(offered);
         }
@@ -188,7 +187,7 @@ impl Bargain<'_> {
                 if self.may_pair(other) {
                     let shared = count_shared(&self.ticket.interests, &other.interests);
                     let similarity = Similarity::of(shared, self.ticket.size(), other.size());
-                    self.offer(candidate, other, similarity, similarity.as_f64());
+                    self.offer(candidate, other, similarity);
                     break;
                 }
             }

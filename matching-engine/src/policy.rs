@@ -22,8 +22,7 @@ pub struct Threshold {
 /// Journal of Economics 84, 1970): the `r` at which `rate x E[max(similarity - r, 0)]` over the recent arrivals of its region
 /// equals what a second of waiting costs, `price`. It is taken anew each time the ticket looks for a partner: on arrival,
 /// then each 400 ms. Two may pair when their similarity reaches 0.7 times the higher bar plus
-/// 0.3 times the lower one. Of those it may have, a ticket takes the one with the most similarity above 0.3 times the
-/// other's bar.
+/// 0.3 times the lower one. Of those it may have, a ticket takes the most similar, then the one who waits longest.
 ///
 /// A bar holds while the ticket's patience lasts: `patience`, or the time of `patience_arrivals` arrivals in its region when
 /// that is longer, but never more than `patience_at_most`. Then it falls to the floor within `fall`, slowly at first.
