@@ -16,7 +16,7 @@ use store::Store as _;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::world::{Cluster, POLICY};
+use crate::world::Cluster;
 
 /// Twelve regions over ten shards; a quarter of all people in one of them.
 const REGIONS: &str = "kr.seoul=12,kr.busan=4,kr.gyeonggi=4,us.ca=4,us.ny=4,de.be=3,fr.idf=3,jp.tokyo=4,br.sp=3,in.ka=3,ng.la=2,mx.cmx=2";
@@ -67,16 +67,15 @@ impl Cluster {
             let url = format!("http://127.0.0.1:{}", main.port).parse().unwrap();
             servers.push(replay::server::find(&url).await.unwrap());
         }
-        // Twice the life of a ticket, for what breaks meanwhile; a ledger that needs it fails on what is unsettled.
-        let timeout = Duration::from_secs(60);
+        // Three lives of a ticket, for what breaks meanwhile; a ledger that needs it fails on what is unsettled.
+        let timeout = self.policy.expire_after * 3;
         let plan = Plan { servers, timeout, tokens: Tokens::Dev, idempotency_keys: true };
         #[allow(clippy::disallowed_methods, reason = "joined by whoever asks for the ledger")]
-        Playing(tokio::spawn(play(trace, plan)))
+        Playing(tokio::spawn(play(trace, self.policy.clone(), plan)))
     }
 }
 
-async fn play(trace: Trace, plan: Plan) -> Ledger {
-    let policy = POLICY.parse::<MatchPolicy>().unwrap();
+async fn play(trace: Trace, policy: MatchPolicy, plan: Plan) -> Ledger {
     let seen = drive(&trace, plan, &CancellationToken::new(), |_| {}).await.unwrap();
     let requests = trace.requests().iter().zip(&seen);
     let accepted = requests.filter(|(_, seen)| ticket_of(seen).is_some()).map(|(request, _)| request.clone());

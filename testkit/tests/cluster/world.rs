@@ -20,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const STOP_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The policy of these tests: the usual one, but whom nobody fits need not be waited for a minute.
-pub const POLICY: &str = "expire_after = \"20s\"\n";
+const POLICY: &str = "expire_after = \"20s\"\n";
 
 pub struct Cluster {
     /// One at a time: they share the services and break them.
@@ -31,7 +31,9 @@ pub struct Cluster {
     /// Reads along, as one more member with few connections.
     pub store: Arc<PostgresStore>,
     spectator: Member,
-    policy: PathBuf,
+    /// What the servers pair by.
+    pub policy: MatchPolicy,
+    policy_file: PathBuf,
     database: String,
     binaries: &'static Binaries,
     started: u32,
@@ -73,8 +75,8 @@ impl Cluster {
             connections: spectator.connections,
             member: spectator.clone(),
         };
-        let rules = policy.parse::<MatchPolicy>().unwrap().rules();
-        let store = Arc::new(PostgresStore::open(&config, rules).await.unwrap());
+        let policy = policy.parse::<MatchPolicy>().unwrap();
+        let store = Arc::new(PostgresStore::open(&config, policy.rules()).await.unwrap());
         let binaries = binaries().await.unwrap();
         let mut cluster = Self {
             _alone: alone,
@@ -83,7 +85,8 @@ impl Cluster {
             matching: Vec::new(),
             store,
             spectator,
-            policy: file,
+            policy,
+            policy_file: file,
             database,
             binaries,
             started: 0,
@@ -142,7 +145,7 @@ impl Cluster {
             ("--database", self.database.clone()),
             ("--amqp", self.stack.rabbit.amqp_urls().join(",")),
             ("--redis", redis),
-            ("--policy", self.policy.display().to_string()),
+            ("--policy", self.policy_file.display().to_string()),
         ];
         flags.into_iter().flat_map(|(flag, value)| [flag.into(), value.into()]).collect()
     }
@@ -203,6 +206,6 @@ impl Cluster {
         }
         self.store.renew(&self.spectator).await.unwrap();
         store::Store::close(&*self.store).await;
-        let _ = std::fs::remove_file(&self.policy);
+        let _ = std::fs::remove_file(&self.policy_file);
     }
 }
