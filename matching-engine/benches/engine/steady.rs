@@ -1,0 +1,148 @@
+//! A pool that stays as full as it is: as many people come as leave.
+
+use std::time::Instant;
+
+use matching_engine::{Command, Engine, Event, Policy, Ticket, TicketId, Time};
+
+use crate::people::{Crowd, arrives, policies};
+use crate::timings::{Timings, time};
+
+/// How many wait, and at how many arrivals a second under reservation values and under the threshold about so many do.
+const SIZES: [(usize, f64, f64); 5] = [
+    (100, 75.0, 65.0),
+    (1_000, 1_300.0, 1_050.0),
+    (10_000, 60_000.0, 19_000.0),
+    (100_000, 1_500_000.0, 300_000.0),
+    (1_000_000, 20_000_000.0, 4_000_000.0),
+];
+
+/// How many times as fast people come while a pool is filled.
+const RUSH: f64 = 4.0;
+/// How many arrivals come between the filling and what is measured.
+const SETTLING: usize = 50_000;
+/// How many arrivals are measured.
+const MEASURED: usize = 100_000;
+const WITHDRAWN: usize = 10_000;
+
+/// The engine and those who come, in simulated time.
+pub(crate) struct Town {
+    pub(crate) engine: Engine,
+    events: Vec<Event>,
+    /// Milliseconds.
+    clock: f64,
+    between_arrivals: f64,
+    pub(crate) matched_at_once: Timings,
+    pub(crate) waits: Timings,
+    pub(crate) due: Timings,
+    pub(crate) confirm: Timings,
+}
+
+impl Town {
+    pub(crate) fn new(policy: &Policy, arrivals_a_second: f64) -> Self {
+        Self {
+            engine: Engine::new(policy.clone()).expect("the policy makes sense"),
+            events: Vec::new(),
+            clock: 0.0,
+            between_arrivals: 1e3 / arrivals_a_second,
+            matched_at_once: Timings::new("admit, matched"),
+            waits: Timings::new("admit, waits"),
+            due: Timings::new("due work of a moment"),
+            confirm: Timings::new("confirm"),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a moment since 0")]
+        Time::from_millis(self.clock as u64)
+    }
+
+    /// Lets one arrive, when its time has come, and confirms every proposal.
+    pub(crate) fn admit(&mut self, ticket: Ticket) {
+        self.clock += self.between_arrivals;
+        let now = self.now();
+        if self.engine.next_due().is_some_and(|due| due <= now) {
+            let ((), took) = time(|| self.engine.handle(now, Command::Advance, &mut self.events));
+            self.due.record(took);
+            self.confirm_all(now);
+        }
+        let ticket = arrives(ticket, now);
+        let ((), took) = time(|| self.engine.handle(now, Command::Admit(ticket), &mut self.events));
+        match self.events.len() {
+            1 => self.waits.record(took),
+            _ => self.matched_at_once.record(took),
+        }
+        self.confirm_all(now);
+    }
+
+    fn confirm_all(&mut self, now: Time) {
+        for event in std::mem::take(&mut self.events) {
+            if let Event::Proposed { a, b, .. } = event {
+                let confirm = Command::Confirm { a, b };
+                let ((), took) = time(|| self.engine.handle(now, confirm, &mut self.events));
+                self.confirm.record(took);
+            }
+        }
+    }
+}
+
+/// Every size of pool that the filter lets through.
+pub(crate) fn run_all(filter: &str) {
+    for (policy_name, policy) in policies() {
+        for (waiting, rate, rate_plain) in SIZES {
+            let name = format!("steady/{policy_name}/{waiting}");
+            if name.contains(filter) {
+                run(&name, &policy, waiting, if policy.reservation.is_some() { rate } else { rate_plain });
+            }
+        }
+    }
+}
+
+fn run(name: &str, policy: &Policy, waiting: usize, rate: f64) {
+    let mut crowd = Crowd::new(1);
+    let filling = Instant::now();
+    let mut town = Town::new(policy, rate * RUSH);
+    while town.engine.waiting_len() < waiting {
+        town.admit(crowd.one());
+    }
+    let Town { engine, clock, .. } = town;
+    let mut town = Town { engine, clock, ..Town::new(policy, rate) };
+    for _ in 0..SETTLING {
+        town.admit(crowd.one());
+    }
+    let filling = filling.elapsed();
+
+    let Town { engine, clock, .. } = town;
+    let mut town = Town { engine, clock, ..Town::new(policy, rate) };
+    let tickets: Vec<Ticket> = (0..MEASURED).map(|_| crowd.one()).collect();
+    let (before, start) = (town.engine.waiting_len(), Instant::now());
+    for ticket in tickets {
+        town.admit(ticket);
+    }
+    let took = start.elapsed();
+    println!(
+        "{name}: {:.0} admissions a second, {:.0} came a second, {before} to {} waited (filled in {:.1} s)",
+        MEASURED as f64 / took.as_secs_f64(),
+        rate,
+        town.engine.waiting_len(),
+        filling.as_secs_f64(),
+    );
+    town.matched_at_once.print();
+    town.waits.print();
+    town.confirm.print();
+    town.due.print();
+    withdraw(&mut town).print();
+}
+
+/// Withdraws some of those who wait, spread over all of them.
+fn withdraw(town: &mut Town) -> Timings {
+    let mut ids: Vec<TicketId> = town.engine.waiting().map(|(id, ..)| id).collect();
+    ids.sort_unstable();
+    let step = (ids.len() / WITHDRAWN).max(2);
+    let (now, mut timings) = (town.now(), Timings::new("withdraw"));
+    for &id in ids.iter().step_by(step) {
+        let withdraw = Command::Withdraw { id, expires_at: now };
+        let ((), took) = time(|| town.engine.handle(now, withdraw, &mut town.events));
+        timings.record(took);
+    }
+    timings
+}
