@@ -28,6 +28,10 @@ pub(crate) struct Args {
 /// The part that is no crate: building all the others.
 const BUILD: &str = "build";
 
+/// The kinds of targets that are built and run: all but benchmarks, which measure and take their time. `testkit` asks for the
+/// same ones, so that nothing is built twice.
+const TESTED: [&str; 4] = ["--lib", "--bins", "--tests", "--examples"];
+
 /// Which program tests which part, by the program's path.
 type Programs = HashMap<String, String>;
 
@@ -35,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     let workspace = workspace()?;
     let parts = select(&workspace, &args.parts)?;
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-    println!("builds all targets, then runs the tests of: {}", names.join(", "));
+    println!("builds all tests, then runs the tests of: {}", names.join(", "));
 
     let selection: Vec<&str> = if args.parts.is_empty() {
         vec!["--workspace"]
@@ -49,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     match built {
         Ok(programs) => {
             let mut command = cargo();
-            command.args(["test", "--locked", "--all-targets"]).args(&selection);
+            command.args(["test", "--locked"]).args(TESTED).args(&selection);
             stream(&workspace, command, &programs, &mut tally)?;
             if parts.iter().any(|part| part.targets.iter().any(|target| target.doctest)) {
                 let mut command = cargo();
@@ -77,7 +81,7 @@ fn select<'w>(workspace: &'w Metadata, wanted: &[String]) -> anyhow::Result<Vec<
 }
 
 fn build_tests(workspace: &Metadata, selection: &[&str]) -> anyhow::Result<Programs> {
-    let arguments = [&["test", "--locked", "--all-targets", "--no-run"], selection].concat();
+    let arguments = [&["test", "--locked", "--no-run"], &TESTED[..], selection].concat();
     let built = build(workspace, &arguments)?;
     let part_of = |artifact: &cargo_metadata::Artifact| {
         let member = workspace.packages.iter().find(|member| member.id == artifact.package_id)?;
