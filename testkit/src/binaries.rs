@@ -37,7 +37,7 @@ pub async fn binaries() -> anyhow::Result<&'static Binaries> {
 
 fn build() -> anyhow::Result<Binaries> {
     let mut command = Command::new(env!("CARGO"));
-    command.args(["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--no-run", "--locked"]);
+    command.args(["test", "--workspace", "--tests", "--examples", "--no-run", "--locked"]);
     command.arg("--message-format=json-render-diagnostics");
     if is_release()? {
         command.arg("--release");

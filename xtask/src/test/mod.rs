@@ -30,7 +30,7 @@ const BUILD: &str = "build";
 
 /// The kinds of targets that are built and run: all but benchmarks, which measure and take their time. `testkit` asks for the
 /// same ones, so that nothing is built twice.
-const TESTED: [&str; 4] = ["--lib", "--bins", "--tests", "--examples"];
+const TESTED: [&str; 2] = ["--tests", "--examples"];
 
 /// Which program tests which part, by the program's path.
 type Programs = HashMap<String, String>;
