@@ -38,5 +38,5 @@ pub use rabbit::{Depth, NodePorts, RabbitCluster, RabbitNode, RabbitPorts};
 pub use redis::Redis;
 pub use secret::{new_secret, write_secret};
 pub use server::{ServerProcess, ServerSpec};
-pub use stack::{Stack, StackPorts, definitions};
+pub use stack::{Stack, StackPorts, definitions, shard_count};
 pub use wait::{until, until_some};

@@ -61,3 +61,9 @@ impl Stack {
 pub fn definitions() -> PathBuf {
     root().join("rabbitmq/definitions.json")
 }
+
+/// How many shards the servers share when they are not told otherwise.
+#[must_use]
+pub fn shard_count() -> u16 {
+    proto::DEFAULT_SHARD_COUNT
+}
