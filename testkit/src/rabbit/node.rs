@@ -16,6 +16,11 @@ use crate::wait::{listens, until};
 
 /// How long a node may take until it serves: five seconds of CPU, and it may wait for the others.
 const START_DEADLINE: Duration = Duration::from_secs(180);
+/// What a node says last that asked a neighbour for its feature flags before that one had loaded its own: it ends, and has to be
+/// started again, as whatever supervises a node does. On a busy machine that happens when all start at once.
+const ASKED_TOO_EARLY: &str = "incompatible_feature_flags";
+/// How many times a node that asked too early is started again.
+const EARLY_STARTS: usize = 3;
 /// How long a node may take to end when asked to.
 const STOP_DEADLINE: Duration = Duration::from_secs(90);
 
@@ -116,6 +121,16 @@ impl RabbitNode {
     /// # Errors
     /// When it does not start.
     pub async fn start(&self) -> anyhow::Result<()> {
+        for _ in 0..EARLY_STARTS {
+            match self.start_once().await {
+                Err(error) if format!("{error:#}").contains(ASKED_TOO_EARLY) => {}
+                started => return started,
+            }
+        }
+        self.start_once().await
+    }
+
+    async fn start_once(&self) -> anyhow::Result<()> {
         self.program.start()?;
         let serves = async || {
             self.program.check()?;
