@@ -1,5 +1,6 @@
 //! A pool that stays as full as it is: as many people come as leave.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
 use matching_engine::{Command, Engine, Event, Policy, Ticket, TicketId, Time};
@@ -31,6 +32,8 @@ pub(crate) struct Town {
     /// Milliseconds.
     clock: f64,
     between_arrivals: f64,
+    /// Of all proposals: two builds with the same number decided alike.
+    decisions: DefaultHasher,
     pub(crate) matched_at_once: Timings,
     pub(crate) waits: Timings,
     pub(crate) due: Timings,
@@ -44,6 +47,7 @@ impl Town {
             events: Vec::new(),
             clock: 0.0,
             between_arrivals: 1e3 / arrivals_a_second,
+            decisions: DefaultHasher::new(),
             matched_at_once: Timings::new("admit, matched"),
             waits: Timings::new("admit, waits"),
             due: Timings::new("due work of a moment"),
@@ -76,7 +80,8 @@ impl Town {
 
     fn confirm_all(&mut self, now: Time) {
         for event in std::mem::take(&mut self.events) {
-            if let Event::Proposed { a, b, .. } = event {
+            if let Event::Proposed { a, b, similarity } = event {
+                (a, b, similarity.to_bits()).hash(&mut self.decisions);
                 let confirm = Command::Confirm { a, b };
                 let ((), took) = time(|| self.engine.handle(now, confirm, &mut self.events));
                 self.confirm.record(took);
@@ -90,7 +95,7 @@ pub(crate) fn run_all(filter: &str) {
     for (policy_name, policy) in policies() {
         for (waiting, rate, rate_plain) in SIZES {
             let name = format!("steady/{policy_name}/{waiting}");
-            if name.contains(filter) {
+            if format!("{name}/").contains(filter) {
                 run(&name, &policy, waiting, if policy.reservation.is_some() { rate } else { rate_plain });
             }
         }
@@ -120,11 +125,12 @@ fn run(name: &str, policy: &Policy, waiting: usize, rate: f64) {
     }
     let took = start.elapsed();
     println!(
-        "{name}: {:.0} admissions a second, {:.0} came a second, {before} to {} waited (filled in {:.1} s)",
+        "{name}: {:.0} admissions a second, {:.0} came a second, {before} to {} waited (filled in {:.1} s; decisions {:016x})",
         MEASURED as f64 / took.as_secs_f64(),
         rate,
         town.engine.waiting_len(),
         filling.as_secs_f64(),
+        town.decisions.finish(),
     );
     town.matched_at_once.print();
     town.waits.print();
