@@ -140,7 +140,7 @@ impl Engine {
         let slot = self.pool.add(ticket);
         events.push(Event::Admitted(id));
         self.start_waiting(slot);
-        self.arrive(slot, ticket, events);
+        self.arrive(slot, events);
     }
 
     /// The earliest moment at which [`Command::Advance`] would have something to do for those who wait. Cheap.

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::arrivals::mark;
+
 /// Stands for a text as long as somebody uses it; afterwards the number may stand for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(pub(crate) u32);
@@ -23,6 +25,8 @@ pub(crate) struct Interner {
 struct Entry {
     text: Option<Arc<str>>,
     uses: u32,
+    /// What the text is remembered by when nobody uses it any more.
+    mark: u32,
 }
 
 /// Below this a map is not worth shrinking.
@@ -36,7 +40,7 @@ impl Interner {
             return name;
         }
         let text: Arc<str> = text.into();
-        let entry = Entry { text: Some(Arc::clone(&text)), uses: 1 };
+        let entry = Entry { mark: mark(&text), text: Some(Arc::clone(&text)), uses: 1 };
         let name = if let Some(name) = self.free.pop() {
             self.entries[name.0 as usize] = entry;
             name
@@ -73,6 +77,16 @@ impl Interner {
     /// How many mention it now.
     pub(crate) fn uses(&self, name: Name) -> u32 {
         self.entries[name.0 as usize].uses
+    }
+
+    /// The text of a name that is in use.
+    pub(crate) fn text(&self, name: Name) -> &str {
+        self.entries[name.0 as usize].text.as_deref().expect("a name in use has a text")
+    }
+
+    /// The mark of a name that is in use.
+    pub(crate) fn mark(&self, name: Name) -> u32 {
+        self.entries[name.0 as usize].mark
     }
 
     /// How many different texts are kept.

@@ -16,6 +16,7 @@ mod policy;
 mod pool;
 mod released;
 mod rule;
+mod sample;
 mod scope;
 mod search;
 mod settling;

@@ -2,13 +2,12 @@
 //!
 //! Keeps index, ages and moments in step: a ticket enters and leaves all of them together, here and nowhere else.
 
-use crate::arrivals::taste;
-use crate::bargain::{self, Asking};
+use crate::bargain;
 use crate::engine::Engine;
 use crate::pool::{Slot, Stage};
 use crate::scope::scope_at;
 use crate::search::{Found, Grounds};
-use crate::{Event, Ticket, Time};
+use crate::{Event, Time};
 
 impl Engine {
     /// Does what is due, as [`Engine::handle`] says.
@@ -60,20 +59,23 @@ impl Engine {
     /// Proposes the best partner that a waiting ticket may have now, or notes when to search again.
     pub(crate) fn seek_partner(&mut self, slot: Slot, events: &mut Vec<Event>) {
         if let Some(rules) = &self.policy.reservation {
-            let asking = self.pool.get_mut(slot).asking_mut();
-            let prospect = self.arrivals.prospect(rules, &asking.region, &asking.taste, self.now);
-            asking.update(rules, prospect);
+            let taste = &mut self.searcher.taste;
+            self.pool.marks(slot, taste);
+            let region = self.pool.regions.text(self.pool.get(slot).path.region());
+            let prospect = self.arrivals.prospect(rules, region, taste, self.now);
+            self.pool.asking_mut(slot).update(rules, prospect);
         }
         self.look_for_partner(slot, events);
     }
 
     /// Lets a ticket that arrives ask for what it may hope for, and do what [`Self::seek_partner`] does.
-    pub(crate) fn arrive(&mut self, slot: Slot, ticket: &Ticket, events: &mut Vec<Event>) {
+    pub(crate) fn arrive(&mut self, slot: Slot, events: &mut Vec<Event>) {
         if let Some(rules) = &self.policy.reservation {
-            let mut asking = Asking::new(&ticket.region, taste(ticket));
-            let prospect = self.arrivals.arrive(rules, &asking.region, &asking.taste, self.now);
-            asking.update(rules, prospect);
-            self.pool.get_mut(slot).asking = Some(Box::new(asking));
+            let taste = &mut self.searcher.taste;
+            self.pool.marks(slot, taste);
+            let region = self.pool.regions.text(self.pool.get(slot).path.region());
+            let prospect = self.arrivals.arrive(rules, region, taste, self.now);
+            self.pool.asking_mut(slot).update(rules, prospect);
         }
         self.look_for_partner(slot, events);
     }
