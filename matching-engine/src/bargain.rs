@@ -137,11 +137,12 @@ impl Look for Bargain<'_> {
 
     fn look_in(&mut self, bucket: &Bucket, bound: Similarity) {
         let similarity = bound.as_f64() + NOISE;
-        for (slot, created_at) in bucket.tickets() {
+        for slot in bucket.tickets() {
             // Most ask for more than anybody in this bucket can offer; for that no more than a card need be read.
-            let asked = self.end.asks(self.grounds.pool.card(slot), self.grounds.now);
+            let card = self.grounds.pool.card(slot);
+            let asked = self.end.asks(card, self.grounds.now);
             if similarity >= agreed(self.asks, asked)
-                && self.could_be_better(bound, created_at)
+                && self.could_be_better(bound, card.created_at)
                 && self.seen.is_first(slot)
             {
                 self.consider(slot, asked);

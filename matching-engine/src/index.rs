@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::Time;
 use crate::intern::Name;
 use crate::pool::{Pool, Resident, Slot, Stage};
 
@@ -40,9 +39,9 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Its tickets and when they were created, in no order that means anything.
-    pub(crate) fn tickets(&self) -> impl Iterator<Item = (Slot, Time)> {
-        self.entries.iter().map(|entry| (entry.slot, entry.created_at))
+    /// Its tickets, in no order that means anything.
+    pub(crate) fn tickets(&self) -> impl Iterator<Item = Slot> {
+        self.entries.iter().map(|entry| entry.slot)
     }
 }
 
@@ -51,8 +50,6 @@ struct Entry {
     slot: Slot,
     /// Which of the ticket's interests this is, so that its place can be corrected when it is moved.
     nth: u32,
-    /// The ticket's, kept here so that a search can pass over most entries without a look at the pool.
-    created_at: Time,
 }
 
 /// Below this a map is not worth shrinking.
@@ -72,7 +69,7 @@ impl Index {
                     &mut posting[at]
                 }
             };
-            bucket.entries.push(Entry { slot, nth, created_at: resident.created_at });
+            bucket.entries.push(Entry { slot, nth });
             u32::try_from(bucket.entries.len() - 1).expect("a bucket is no larger than the pool")
         });
         let places = places.collect();
@@ -138,13 +135,8 @@ impl Index {
                 let buckets = self.buckets(resident.scope_node(), interest);
                 let bucket = buckets.iter().find(|bucket| bucket.size == resident.size());
                 let entry = bucket.and_then(|bucket| bucket.entries.get(place as usize));
-                let found = entry.map(|entry| (entry.slot, entry.nth, entry.created_at));
-                assert_eq!(
-                    found,
-                    Some((slot, nth, resident.created_at)),
-                    "{:?} is not at its place",
-                    resident.id
-                );
+                let found = entry.map(|entry| (entry.slot, entry.nth));
+                assert_eq!(found, Some((slot, nth)), "{:?} is not at its place", resident.id);
             }
         }
         let mut listed = 0;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use crate::bargain::Asking;
+use crate::due::Ids;
 use crate::intern::{Interner, Name};
 use crate::rule::count_shared;
 use crate::scope::Path;
@@ -246,6 +247,12 @@ impl Pool {
         self.users.check("user", all().flat_map(|r| r.avoid.iter().copied().chain([r.user])));
         self.interests.check("interest", all().flat_map(|r| r.interests.iter().copied()));
         self.regions.check("region", all().flat_map(|r| r.path.prefixes().iter().copied()));
+    }
+}
+
+impl Ids for Pool {
+    fn id(&self, slot: Slot) -> TicketId {
+        self.get(slot).id
     }
 }
 

@@ -169,8 +169,9 @@ impl Look for Quest<'_> {
 
     fn look_in(&mut self, bucket: &Bucket, bound: Similarity) {
         let Some(offer) = self.promise(bound) else { return };
-        for (slot, created_at) in bucket.tickets() {
-            // Nearly all fall at the first question, which needs nothing but the bucket.
+        for slot in bucket.tickets() {
+            // Nearly all fall at the first question, which needs nothing but a card.
+            let created_at = self.grounds.pool.card(slot).created_at;
             let changed =
                 self.could_help(offer, created_at) && self.seen.is_first(slot) && self.consider_similar(slot);
             if changed && !self.could_help(offer, LONGEST_AGO) {

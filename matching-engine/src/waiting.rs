@@ -13,14 +13,14 @@ impl Engine {
     /// Does what is due, as [`Engine::handle`] says.
     pub(crate) fn do_due(&mut self, events: &mut Vec<Event>) {
         self.released.forget_due(self.now);
-        while let Some((slot, _)) = self.waiting.deadlines.pop_due(self.now) {
+        while let Some((slot, _)) = self.waiting.deadlines.pop_due(&self.pool, self.now) {
             self.stop_waiting(slot);
             events.push(Event::Forgotten(self.pool.remove(slot).id));
         }
-        while let Some((slot, moment)) = self.waiting.widenings.pop_due(self.now) {
+        while let Some((slot, moment)) = self.waiting.widenings.pop_due(&self.pool, self.now) {
             self.widen_scope(slot, moment);
         }
-        while let Some((slot, _)) = self.waiting.searches.pop_due(self.now) {
+        while let Some((slot, _)) = self.waiting.searches.pop_due(&self.pool, self.now) {
             self.seek_partner(slot, events);
         }
     }
@@ -37,10 +37,10 @@ impl Engine {
         let resident = self.pool.get(slot);
         waiting.index.insert(slot, resident);
         waiting.elders.insert(slot, resident);
-        waiting.created.set(slot, resident.id, resident.created_at);
-        waiting.deadlines.set(slot, resident.id, resident.expires_at);
+        waiting.created.insert(resident.created_at);
+        waiting.deadlines.set(&self.pool, slot, resident.expires_at);
         if let Some(moment) = scope.widens_at.filter(|&moment| moment < resident.expires_at) {
-            waiting.widenings.set(slot, resident.id, moment);
+            waiting.widenings.set(&self.pool, slot, moment);
         }
     }
 
@@ -50,10 +50,10 @@ impl Engine {
         let waiting = &mut self.waiting;
         waiting.index.remove(slot, resident);
         waiting.elders.remove(resident);
-        waiting.created.remove(slot);
-        waiting.deadlines.remove(slot);
-        waiting.widenings.remove(slot);
-        waiting.searches.remove(slot);
+        waiting.created.remove(resident.created_at);
+        waiting.deadlines.remove(&self.pool, slot);
+        waiting.widenings.remove(&self.pool, slot);
+        waiting.searches.remove(&self.pool, slot);
     }
 
     /// Proposes the best partner that a waiting ticket may have now, or notes when to search again.
@@ -97,7 +97,7 @@ impl Engine {
                 self.propose(slot, partner, similarity.as_f64(), events);
             }
             Found::NobodyUntil(Some(moment)) => {
-                self.waiting.searches.set(slot, self.pool.get(slot).id, moment);
+                self.waiting.searches.set(&self.pool, slot, moment);
             }
             // Its entry, if it had one, was taken out for this search. Whoever comes later will look at it.
             Found::NobodyUntil(None) => {}
@@ -128,9 +128,9 @@ impl Engine {
         self.waiting.index.insert(slot, resident);
         self.waiting.elders.insert(slot, resident);
         if let Some(moment) = scope.widens_at.filter(|&moment| moment < resident.expires_at) {
-            self.waiting.widenings.set(slot, resident.id, moment);
+            self.waiting.widenings.set(&self.pool, slot, moment);
         }
         let search_at = self.waiting.searches.moment(slot).map_or(moment, |planned| planned.min(moment));
-        self.waiting.searches.set(slot, resident.id, search_at);
+        self.waiting.searches.set(&self.pool, slot, search_at);
     }
 }
