@@ -21,6 +21,7 @@ mod sample;
 mod scope;
 mod search;
 mod settling;
+mod shards;
 mod ticket;
 mod time;
 mod waiting;
