@@ -84,7 +84,7 @@ fn run(name: &str, policy: &Policy, adversary: &Adversary) -> bool {
 
 /// Each has 64 of the same 96 interests.
 fn with_popular(count: usize) -> Vec<Ticket> {
-    let mut crowd = Crowd::new(2);
+    let mut crowd = Crowd::new(2, 1);
     let mut chance = ChaCha8Rng::seed_from_u64(2);
     let mut popular: Vec<Arc<str>> = (0..96).map(|nth| format!("popular {nth}").into()).collect();
     let mut one = || {
@@ -96,7 +96,7 @@ fn with_popular(count: usize) -> Vec<Ticket> {
 
 /// All like the same, and nobody may meet anybody.
 fn who_avoid(count: usize) -> Vec<Ticket> {
-    let mut crowd = Crowd::new(3);
+    let mut crowd = Crowd::new(3, 1);
     let interests: Vec<Arc<str>> = (0..6).map(|nth| format!("interest {nth}").into()).collect();
     let mut tickets: Vec<Ticket> = (0..count).map(|_| crowd.ticket("kr.seoul", interests.clone())).collect();
     let users: Vec<Box<str>> = tickets.iter().map(|ticket| ticket.user.clone()).collect();
@@ -106,7 +106,7 @@ fn who_avoid(count: usize) -> Vec<Ticket> {
 
 /// Nobody shares anything: 6 new interests each.
 fn one_offs(count: usize) -> Vec<Ticket> {
-    let mut crowd = Crowd::new(4);
+    let mut crowd = Crowd::new(4, 1);
     let mut numbers = 0..;
     let mut one = || {
         let interests = numbers.by_ref().take(6).map(|number: u32| format!("one-off {number}").into());
@@ -116,6 +116,6 @@ fn one_offs(count: usize) -> Vec<Ticket> {
 }
 
 fn people(count: usize) -> Vec<Ticket> {
-    let mut crowd = Crowd::new(5);
+    let mut crowd = Crowd::new(5, 1);
     (0..count).map(|_| crowd.one()).collect()
 }

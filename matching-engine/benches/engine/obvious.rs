@@ -111,7 +111,7 @@ fn rescan_per_tick(waiting: usize) -> Timings {
 
 /// The crowd, with numbers for names; the first have waited for up to half a second.
 fn people() -> impl Iterator<Item = Waiting> {
-    let mut crowd = Crowd::new(1);
+    let mut crowd = Crowd::new(1, 1);
     let mut regions: Vec<Box<str>> = Vec::new();
     (0_u32..).map(move |nth| {
         let Ticket { region, interests, .. } = crowd.one();

@@ -78,12 +78,8 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self::in_districts(seed, 1)
-    }
-
-    /// In a country so many times as finely divided.
-    pub(crate) fn in_districts(seed: u64, districts: u32) -> Self {
+    /// With each region divided into so many districts.
+    pub(crate) fn new(seed: u64, districts: u32) -> Self {
         let popularity = (0..INTERESTS).map(|nth| match nth {
             0 => FIRST_WEIGHT,
             _ => SECOND_WEIGHT * NEXT.powi(nth - 1),

@@ -103,7 +103,7 @@ pub(crate) fn run_all(filter: &str) {
             // A million takes minutes to fill, so it must be asked for.
             if format!("{name}/").contains(filter) && (waiting < MOST_UNASKED || filter.contains("1000000")) {
                 let rate = if policy.reservation.is_some() { rate } else { rate_plain };
-                run(&name, &policy, waiting, Crowd::in_districts(1, districts), rate);
+                run(&name, &policy, waiting, Crowd::new(1, districts), rate);
             }
         }
     }
