@@ -1,8 +1,8 @@
 //! How fast the engine is: `cargo bench -p matching-engine --bench engine [-- FILTER]`.
 //!
 //! Every command is timed on its own, because the slowest counts, and the whole run as well, because that is what a core
-//! gets done. Only cases whose name, with a slash at its end,
-//! contains the filter are run; a million waiting only when the filter names that number. Fails when a command takes longer than any may, whoever comes.
+//! gets done. Only cases whose name, with a slash at its end, contains the filter are run; a million waiting only when the
+//! filter names that number. Fails when a command takes longer than any may, whoever comes.
 
 #![expect(clippy::print_stdout, reason = "what it prints is what it is for")]
 
