@@ -3,26 +3,16 @@
 //! Owns, per region, the interest sets of the latest arrivals and their rate. It outlives the pool: an empty pool says
 //! nothing about how busy a region is. It keeps hashes of interests, never their texts, and a bounded number of regions.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
+use crate::Time;
 use crate::policy::Reservation;
-use crate::rule::{Similarity, count_shared};
-use crate::{Ticket, Time};
+use crate::sample::{Comparer, Sample};
 
-/// Hashes of a ticket's interests, sorted, each once. Two interests of one hash only make a bar a little wrong.
-pub(crate) type Taste = Box<[u32]>;
-
-/// The taste of a ticket.
-pub(crate) fn taste(ticket: &Ticket) -> Taste {
-    let mut taste: Vec<u32> = ticket.interests.iter().map(|interest| hash(interest)).collect();
-    taste.sort_unstable();
-    taste.dedup();
-    taste.into_boxed_slice()
-}
-
-/// FNV-1a with 32 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same everywhere and always, as std's is not.
-fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+/// The mark of an interest: FNV-1a with 32 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>), the same everywhere and always,
+/// as std's hash is not. Two interests of one mark only make a bar a little wrong.
+pub(crate) fn mark(interest: &str) -> u32 {
+    interest.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Recent arrivals by region.
@@ -32,7 +22,8 @@ pub(crate) struct Arrivals {
     /// When room was last made.
     cleared: Time,
     /// Memory that appraisals use again.
-    similarities: Vec<f64>,
+    similarities: Vec<(f64, f64)>,
+    comparer: Comparer,
 }
 
 /// What a ticket may hope for at a moment.
@@ -46,7 +37,7 @@ pub(crate) struct Prospect {
 
 #[derive(Debug)]
 struct Recent {
-    tastes: VecDeque<Taste>,
+    tastes: Sample,
     since: Time,
     latest: Time,
     /// Arrivals, each weighing less the longer ago it was: over [`SHORT`] and over [`LONG`].
@@ -102,7 +93,8 @@ fn faded(count: f64, seconds: f64, window: f64) -> f64 {
 }
 
 impl Arrivals {
-    /// What a ticket that waits may hope for. One arrival of its own taste is left out: that was itself.
+    /// What a ticket that waits may hope for; its taste is the marks of its interests, each once. One arrival of its own taste is
+    /// left out: that was itself.
     pub(crate) fn prospect(
         &mut self,
         rules: &Reservation,
@@ -118,35 +110,30 @@ impl Arrivals {
         rules: &Reservation,
         region: &str,
         taste: &[u32],
-        mut own: u32,
+        own: u32,
         now: Time,
     ) -> Prospect {
         let Some(recent) = self.regions.get(region) else { return Prospect { bar: 0.0, rate: 0.0 } };
         let rate = recent.rate(now);
-        let size = size(taste);
-        self.similarities.clear();
-        self.similarities.extend(recent.tastes.iter().filter_map(|other| {
-            let shared = count_shared(taste, other);
-            if shared == size && own > 0 && other.len() == taste.len() {
-                own -= 1;
-                return None;
-            }
-            (shared > 0).then(|| Similarity::of(shared, size, self::size(other)).as_f64())
-        }));
         let of = recent.tastes.len() as f64;
-        Prospect { bar: reservation(&self.similarities, of, rate, rules), rate }
+        let mut hope = Hope::new(rules, rate, of, &mut self.similarities);
+        recent.tastes.compare(taste, &mut self.comparer, |similarity, count| {
+            let count = if similarity.shared == similarity.union { count - own } else { count };
+            hope.add(similarity.as_f64(), f64::from(count))
+        });
+        Prospect { bar: hope.reservation(), rate }
     }
 
     /// The same for a ticket that arrives, which is then remembered. Where few were seen yet it hopes.
-    pub(crate) fn arrive(&mut self, rules: &Reservation, region: &str, taste: &Taste, now: Time) -> Prospect {
+    pub(crate) fn arrive(&mut self, rules: &Reservation, region: &str, taste: &[u32], now: Time) -> Prospect {
         let mut prospect = self.prospect_without(rules, region, taste, 0, now);
         let seen = self.regions.get(region).map_or(0.0, |recent| recent.tastes.len() as f64);
         prospect.bar = prospect.bar.max(HOPE * (1.0 - seen / BELIEVED));
-        self.remember(rules, region, taste.clone(), now);
+        self.remember(rules, region, taste, now);
         prospect
     }
 
-    fn remember(&mut self, rules: &Reservation, region: &str, taste: Taste, now: Time) {
+    fn remember(&mut self, rules: &Reservation, region: &str, taste: &[u32], now: Time) {
         if !self.regions.contains_key(region) {
             // Looks at them all: at most once a second, however many strange regions are named.
             if self.regions.len() >= MOST_REGIONS && seconds_between(self.cleared, now) >= 1.0 {
@@ -156,43 +143,67 @@ impl Arrivals {
             if self.regions.len() >= MOST_REGIONS {
                 return;
             }
-            let recent = Recent { tastes: VecDeque::new(), since: now, latest: now, short: 0.0, long: 0.0 };
+            let recent =
+                Recent { tastes: Sample::new(rules.sample), since: now, latest: now, short: 0.0, long: 0.0 };
             self.regions.insert(region.into(), recent);
         }
         let Some(recent) = self.regions.get_mut(region) else { return };
         recent.count(now);
-        if recent.tastes.len() >= usize::from(rules.sample) {
-            recent.tastes.pop_front();
-        }
-        recent.tastes.push_back(taste);
+        recent.tastes.push(taste);
     }
-}
-
-fn size(taste: &[u32]) -> u32 {
-    u32::try_from(taste.len()).expect("an interest set is counted in u32")
 }
 
 /// McCall's reservation value: the `r` at which `rate x E[max(similarity - r, 0)]` equals the price of a second. 0 when
-/// even that is not worth the wait. `similarities` are those above 0, out of `of`.
+/// even that is not worth the wait.
 ///
-/// The left side is convex and falls with `r`, so that Newton's steps from 0 never go too far; each step drops those at or
-/// below `r`, which ends it.
-fn reservation(similarities: &[f64], of: f64, rate: f64, rules: &Reservation) -> f64 {
-    if rate <= 0.0 {
-        return 0.0;
+/// It is the greatest `(sum - price) / count` over any of the similarities, each with its count: so what is known of some is
+/// never too high, and nothing at or below it matters.
+struct Hope<'a> {
+    /// The price for the whole sample.
+    price: f64,
+    /// Similarities above 0 and how many have them; those that were not worth a look are missing.
+    similarities: &'a mut Vec<(f64, f64)>,
+    sum: f64,
+    count: f64,
+    /// The reservation value is no lower.
+    least: f64,
+}
+
+impl<'a> Hope<'a> {
+    /// Of a sample of so many.
+    fn new(rules: &Reservation, rate: f64, of: f64, similarities: &'a mut Vec<(f64, f64)>) -> Self {
+        similarities.clear();
+        let price = if rate > 0.0 { rules.price * of / rate } else { f64::INFINITY };
+        Self { price, similarities, sum: 0.0, count: 0.0, least: 0.0 }
     }
-    let price = rules.price * of / rate;
-    let mut bar = 0.0;
-    loop {
-        let (sum, above) = similarities
-            .iter()
-            .filter(|&&similarity| similarity > bar)
-            .fold((0.0, 0.0), |(sum, above), similarity| (sum + similarity, above + 1.0));
-        let next = if above > 0.0 { (sum - price) / above } else { 0.0 };
-        if next <= bar + 1e-9 {
-            return bar;
+
+    /// So many have this similarity. Gives the similarity at or below which nothing matters any more.
+    fn add(&mut self, similarity: f64, count: f64) -> f64 {
+        if similarity > self.least && count > 0.0 {
+            self.similarities.push((similarity, count));
+            self.sum += similarity * count;
+            self.count += count;
+            self.least = self.least.max((self.sum - self.price) / self.count);
         }
-        bar = next;
+        self.least
+    }
+
+    /// Newton's steps from below: the left side is convex and falls, so that none goes too far; each drops the similarities
+    /// at or below `r`, which ends it.
+    fn reservation(self) -> f64 {
+        let mut bar = 0.0;
+        loop {
+            let (sum, count) = self
+                .similarities
+                .iter()
+                .filter(|&&(similarity, _)| similarity > bar)
+                .fold((0.0, 0.0), |(sum, all), &(similarity, count)| (sum + similarity * count, all + count));
+            let next = if count > 0.0 { (sum - self.price) / count } else { 0.0 };
+            if next <= bar + 1e-9 {
+                return bar;
+            }
+            bar = next;
+        }
     }
 }
 
@@ -207,14 +218,22 @@ mod tests {
     #[test]
     fn the_bar_is_where_waiting_costs_what_it_brings() {
         let rules = Reservation { price: 0.5, ..Reservation::default() };
-        // 10 a second, one in four worth 0.8, one in four 0.4: above 0.4, 10 / 4 x (0.8 - r) = 0.5 at 0.6.
-        let bar = reservation(&[0.4, 0.8], 4.0, 10.0, &rules);
-        assert!((bar - 0.6).abs() < 1e-9, "{bar}");
-        // At 5 a second both count: 5 / 4 x (0.8 - r + 0.4 - r) = 0.5 at 0.4.
-        let bar = reservation(&[0.4, 0.8], 4.0, 5.0, &rules);
-        assert!((bar - 0.4).abs() < 1e-9, "{bar}");
+        let bar = |similarities: &[f64], rate| {
+            let mut memory = Vec::new();
+            let mut hope = Hope::new(&rules, rate, 4.0, &mut memory);
+            for &similarity in similarities {
+                hope.add(similarity, 1.0);
+            }
+            hope.reservation()
+        };
+        for similarities in [[0.4, 0.8], [0.8, 0.4]] {
+            // 10 a second, one in four worth 0.8, one in four 0.4: above 0.4, 10 / 4 x (0.8 - r) = 0.5 at 0.6.
+            assert!((bar(&similarities, 10.0) - 0.6).abs() < 1e-9);
+            // At 5 a second both count: 5 / 4 x (0.8 - r + 0.4 - r) = 0.5 at 0.4.
+            assert!((bar(&similarities, 5.0) - 0.4).abs() < 1e-9);
+        }
         for (similarities, rate) in [(&[0.4, 0.8][..], 0.1), (&[][..], 10.0), (&[0.5][..], 0.0)] {
-            assert_eq!(reservation(similarities, 4.0, rate, &rules).to_bits(), 0.0_f64.to_bits());
+            assert_eq!(bar(similarities, rate).to_bits(), 0.0_f64.to_bits());
         }
     }
 
@@ -222,7 +241,7 @@ mod tests {
     fn a_tenfold_change_of_traffic_is_followed_within_a_second() {
         let rules = Reservation::default();
         let mut arrivals = Arrivals::default();
-        let taste: Taste = [1, 2, 3].into();
+        let taste = [1, 2, 3];
         let mut now = 0;
         for (gap, from, to) in [(10, 70.0, 130.0), (1, 900.0, 1_100.0), (10, 70.0, 130.0)] {
             for _ in 0..1_000 / gap {
@@ -232,14 +251,18 @@ mod tests {
             let rate = arrivals.prospect(&rules, "kr.seoul", &taste, at(now)).rate;
             assert!((from..to).contains(&rate), "{rate} a second at one each {gap} ms");
         }
-        assert!(arrivals.prospect(&rules, "kr.seoul", &taste, at(now + 2_000)).rate < 0.5);
+        // Of 100 a second that end, at most a fiftieth is believed a second later.
+        for (silent, most) in [(1_000, 2.0), (2_000, 0.2)] {
+            let rate = arrivals.prospect(&rules, "kr.seoul", &taste, at(now + silent)).rate;
+            assert!(rate < most, "{rate} a second after {silent} ms without anybody");
+        }
     }
 
     #[test]
     fn where_nobody_was_seen_an_arrival_hopes_and_one_that_waits_does_not() {
         let rules = Reservation::default();
         let mut arrivals = Arrivals::default();
-        let taste: Taste = [1].into();
+        let taste = [1];
         assert!(arrivals.prospect(&rules, "kr", &taste, at(0)).bar <= 0.0);
         assert!(arrivals.arrive(&rules, "kr", &taste, at(0)).bar >= HOPE);
     }
@@ -249,10 +272,10 @@ mod tests {
         let rules = Reservation::default();
         let mut arrivals = Arrivals::default();
         for number in 0..1_000_000_u32 {
-            arrivals.arrive(&rules, &format!("region-{number}"), &[1].into(), at(u64::from(number)));
+            arrivals.arrive(&rules, &format!("region-{number}"), &[1], at(u64::from(number)));
         }
         assert!(arrivals.regions.len() <= MOST_REGIONS);
-        arrivals.arrive(&rules, "kr", &[1].into(), at(1_061_000));
+        arrivals.arrive(&rules, "kr", &[1], at(1_061_000));
         assert!(arrivals.regions.contains_key("kr"), "the silent made no room");
     }
 }

@@ -3,34 +3,27 @@
 //! Owns the bars of the tickets, the rule by which two of them agree, and when a ticket looks again. It must never let a
 //! ticket wait past the moment from which it asks for no more than the floor without a look.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::time::Duration;
 
-use crate::arrivals::{Prospect, Taste};
+use crate::arrivals::Prospect;
 use crate::index::Bucket;
 use crate::policy::{Policy, Reservation};
-use crate::pool::{Resident, Slot};
-use crate::rule::{Similarity, count_shared};
+use crate::pool::{Card, Resident, Slot};
+use crate::rule::Similarity;
 use crate::search::{Found, Grounds, Look, Searcher, Seen, walk};
 use crate::time::whole_millis;
 use crate::{TicketId, Time};
 
 /// What a ticket asks for, as of its latest look.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asking {
-    /// The region whose arrivals it hopes for.
-    pub(crate) region: Box<str>,
-    pub(crate) taste: Taste,
     bar: f64,
     /// How long its bar holds.
     patience_millis: u64,
 }
 
 impl Asking {
-    pub(crate) fn new(region: &str, taste: Taste) -> Self {
-        Self { region: region.into(), taste, bar: 0.0, patience_millis: 0 }
-    }
-
     /// Notes what it may hope for by now.
     pub(crate) fn update(&mut self, rules: &Reservation, prospect: Prospect) {
         self.bar = prospect.bar;
@@ -43,11 +36,31 @@ impl Asking {
     }
 
     /// What is asked for after so long a wait: the bar while it is patient, then less and less, slowly at first.
-    fn asks(&self, policy: &Policy, rules: &Reservation, waited_millis: u64) -> f64 {
-        let floor = policy.threshold.floor;
-        let late = waited_millis.saturating_sub(self.patience_millis) as f64;
-        let fallen = late / whole_millis(rules.fall).max(1) as f64;
-        (self.bar * (1.0 - fallen * fallen)).max(floor)
+    fn asks(&self, end: &End, waited_millis: u64) -> f64 {
+        let late = waited_millis.saturating_sub(self.patience_millis);
+        if late == 0 {
+            return self.bar.max(end.floor);
+        }
+        let fallen = late as f64 / end.fall_millis;
+        (self.bar * (1.0 - fallen * fallen)).max(end.floor)
+    }
+}
+
+/// What becomes of a bar, worked out once for a search: it asks a great many what they ask for.
+struct End {
+    floor: f64,
+    fall_millis: f64,
+}
+
+impl End {
+    fn new(policy: &Policy, rules: &Reservation) -> Self {
+        Self { floor: policy.threshold.floor, fall_millis: whole_millis(rules.fall).max(1) as f64 }
+    }
+
+    /// What a ticket asks for at a moment.
+    fn asks(&self, card: &Card, now: Time) -> f64 {
+        let waited = now.as_millis().saturating_sub(card.created_at.as_millis());
+        card.asking.asks(self, waited)
     }
 }
 
@@ -74,8 +87,9 @@ pub(crate) fn next_look(policy: &Policy, rules: &Reservation, ticket: &Resident,
 /// One search while it runs.
 struct Bargain<'a> {
     policy: &'a Policy,
-    rules: &'a Reservation,
+    end: End,
     grounds: Grounds<'a>,
+    slot: Slot,
     ticket: &'a Resident,
     asks: f64,
     seen: &'a mut Seen,
@@ -98,21 +112,18 @@ pub(crate) fn search(
     slot: Slot,
 ) -> Found {
     let ticket = searcher.begin(grounds.pool, slot);
-    let asks = asks(policy, rules, ticket, grounds.now);
-    let mut bargain = Bargain { policy, rules, grounds, ticket, asks, seen: &mut searcher.seen, best: None };
+    let end = End::new(policy, rules);
+    let asks = end.asks(grounds.pool.card(slot), grounds.now);
+    let seen = &mut searcher.seen;
+    let mut bargain = Bargain { policy, end, grounds, slot, ticket, asks, seen, best: None };
     walk(grounds.index, ticket, &searcher.rarest, &mut bargain);
     if bargain.best.is_none() {
-        bargain.look_by_age(slot);
+        bargain.look_by_age();
     }
     match bargain.best {
         Some(Best { slot, similarity, .. }) => Found::Partner { slot, similarity },
         None => Found::NobodyUntil(next_look(policy, rules, ticket, grounds.now)),
     }
-}
-
-fn asks(policy: &Policy, rules: &Reservation, ticket: &Resident, now: Time) -> f64 {
-    let asking = ticket.asking.as_ref().expect("everybody asks for something under reservation values");
-    asking.asks(policy, rules, whole_millis(now.since(ticket.created_at)))
 }
 
 impl Look for Bargain<'_> {
@@ -124,10 +135,17 @@ impl Look for Bargain<'_> {
             && self.best.is_none_or(|best| bound.compare(best.similarity).is_ge())
     }
 
-    fn look_in(&mut self, bucket: &Bucket, _: Similarity) {
-        for (slot, _) in bucket.tickets() {
-            if self.seen.is_first(slot) {
-                self.consider(slot);
+    fn look_in(&mut self, bucket: &Bucket, bound: Similarity) {
+        let similarity = bound.as_f64() + NOISE;
+        for slot in bucket.tickets() {
+            // Most ask for more than anybody in this bucket can offer; for that no more than a card need be read.
+            let card = self.grounds.pool.card(slot);
+            let asked = self.end.asks(card, self.grounds.now);
+            if similarity >= agreed(self.asks, asked)
+                && self.could_be_better(bound, card.created_at)
+                && self.seen.is_first(slot)
+            {
+                self.consider(slot, asked);
             }
         }
     }
@@ -139,18 +157,30 @@ fn agreed(a: f64, b: f64) -> f64 {
 }
 
 impl Bargain<'_> {
-    fn consider(&mut self, slot: Slot) {
+    /// Whether somebody so old, who is no more similar than this, could be better than the best so far.
+    fn could_be_better(&self, bound: Similarity, created_at: Time) -> bool {
+        self.best.is_none_or(|best| match bound.compare(best.similarity) {
+            Ordering::Greater => true,
+            Ordering::Equal => created_at <= best.rank.0.0,
+            Ordering::Less => false,
+        })
+    }
+
+    fn consider(&mut self, slot: Slot, asked: f64) {
+        let similarity = self.similarity(slot);
+        if similarity.as_f64() + NOISE < agreed(self.asks, asked) || !self.is_worth(similarity) {
+            return;
+        }
         let other = self.grounds.pool.get(slot);
-        let shared = count_shared(&self.ticket.interests, &other.interests);
-        let similarity = Similarity::of(shared, self.ticket.size(), other.size());
-        if !self.is_worth(similarity) {
-            return;
+        if self.may_pair(other) {
+            self.offer(slot, other, similarity);
         }
-        let asked = asks(self.policy, self.rules, other, self.grounds.now);
-        if similarity.as_f64() + NOISE < agreed(self.asks, asked) || !self.may_pair(other) {
-            return;
-        }
-        self.offer(slot, other, similarity);
+    }
+
+    fn similarity(&self, other: Slot) -> Similarity {
+        let pool = self.grounds.pool;
+        let [size, other_size] = [self.slot, other].map(|slot| pool.card(slot).size);
+        Similarity::of(pool.count_shared(self.slot, other), size, other_size)
     }
 
     fn may_pair(&self, other: &Resident) -> bool {
@@ -171,7 +201,7 @@ impl Bargain<'_> {
     }
 
     /// Looks for somebody to pair with whatever they share, when it has waited so long: the longest waiting.
-    fn look_by_age(&mut self, slot: Slot) {
+    fn look_by_age(&mut self) {
         let Some(after) = self.policy.any_interest_after else { return };
         let now = self.grounds.now;
         let is_ready = |resident: &Resident| resident.created_at.plus(after) <= now;
@@ -179,15 +209,13 @@ impl Bargain<'_> {
             return;
         }
         for &scope in self.ticket.path.prefixes() {
-            for candidate in self.grounds.elders.by_age(scope).filter(|&candidate| candidate != slot) {
+            for candidate in self.grounds.elders.by_age(scope).filter(|&candidate| candidate != self.slot) {
                 let other = self.grounds.pool.get(candidate);
                 if !is_ready(other) {
                     break;
                 }
                 if self.may_pair(other) {
-                    let shared = count_shared(&self.ticket.interests, &other.interests);
-                    let similarity = Similarity::of(shared, self.ticket.size(), other.size());
-                    self.offer(candidate, other, similarity);
+                    self.offer(candidate, other, self.similarity(candidate));
                     break;
                 }
             }

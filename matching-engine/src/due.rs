@@ -3,6 +3,8 @@
 //! Owns a heap with at most one moment per ticket. A moment that no longer counts is taken out at once, never
 //! left behind to be skipped later, so a queue is exactly as long as the tickets it is about.
 
+use std::cmp::Ordering;
+
 use crate::pool::Slot;
 use crate::{TicketId, Time};
 
@@ -15,34 +17,49 @@ pub(crate) struct DueQueue {
     places: Vec<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 struct Due {
     at: Time,
-    id: TicketId,
     slot: Slot,
+}
+
+/// Who is in a slot. Ids are asked for at equal moments only, so they are not kept here again.
+pub(crate) trait Ids {
+    /// The id of the ticket in a slot.
+    fn id(&self, slot: Slot) -> TicketId;
+}
+
+impl Due {
+    fn is_before(self, other: Self, ids: &impl Ids) -> bool {
+        match self.at.cmp(&other.at) {
+            Ordering::Less => true,
+            Ordering::Equal => ids.id(self.slot) < ids.id(other.slot),
+            Ordering::Greater => false,
+        }
+    }
 }
 
 const ABSENT: u32 = u32::MAX;
 
 impl DueQueue {
     /// Sets the moment of a ticket, whether or not it had one.
-    pub(crate) fn set(&mut self, slot: Slot, id: TicketId, at: Time) {
-        self.remove(slot);
+    pub(crate) fn set(&mut self, ids: &impl Ids, slot: Slot, at: Time) {
+        self.remove(ids, slot);
         if self.places.len() <= slot.index() {
             self.places.resize(slot.index() + 1, ABSENT);
         }
-        self.heap.push(Due { at, id, slot });
-        self.rise(self.heap.len() - 1);
+        self.heap.push(Due { at, slot });
+        self.rise(ids, self.heap.len() - 1);
     }
 
     /// Takes a ticket's moment out, if it has one.
-    pub(crate) fn remove(&mut self, slot: Slot) {
+    pub(crate) fn remove(&mut self, ids: &impl Ids, slot: Slot) {
         let Some(place) = self.place(slot) else { return };
         self.places[slot.index()] = ABSENT;
         self.heap.swap_remove(place);
         if place < self.heap.len() {
-            let place = self.rise(place);
-            self.sink(place);
+            let place = self.rise(ids, place);
+            self.sink(ids, place);
         }
     }
 
@@ -52,9 +69,9 @@ impl DueQueue {
     }
 
     /// Takes out the ticket whose moment is the earliest, if that has come.
-    pub(crate) fn pop_due(&mut self, now: Time) -> Option<(Slot, Time)> {
+    pub(crate) fn pop_due(&mut self, ids: &impl Ids, now: Time) -> Option<(Slot, Time)> {
         let due = *self.heap.first().filter(|due| due.at <= now)?;
-        self.remove(due.slot);
+        self.remove(ids, due.slot);
         Some((due.slot, due.at))
     }
 
@@ -72,8 +89,8 @@ impl DueQueue {
     }
 
     /// Moves an entry up to where it belongs, and notes its place.
-    fn rise(&mut self, mut place: usize) -> usize {
-        while place > 0 && self.heap[place] < self.heap[(place - 1) / 2] {
+    fn rise(&mut self, ids: &impl Ids, mut place: usize) -> usize {
+        while place > 0 && self.heap[place].is_before(self.heap[(place - 1) / 2], ids) {
             self.swap(place, (place - 1) / 2);
             place = (place - 1) / 2;
         }
@@ -81,13 +98,16 @@ impl DueQueue {
         place
     }
 
-    fn sink(&mut self, mut place: usize) {
+    fn sink(&mut self, ids: &impl Ids, mut place: usize) {
         loop {
-            let child = 2 * place + 1;
-            let Some(smaller) = (child..self.heap.len().min(child + 2)).min_by_key(|&c| self.heap[c]) else {
+            let mut smaller = 2 * place + 1;
+            if smaller >= self.heap.len() {
                 break;
-            };
-            if self.heap[place] <= self.heap[smaller] {
+            }
+            if smaller + 1 < self.heap.len() && self.heap[smaller + 1].is_before(self.heap[smaller], ids) {
+                smaller += 1;
+            }
+            if !self.heap[smaller].is_before(self.heap[place], ids) {
                 break;
             }
             self.swap(place, smaller);
@@ -108,9 +128,10 @@ impl DueQueue {
     }
 
     /// Panics unless it is a heap and every place is noted.
-    pub(crate) fn check(&self, what: &str) {
+    pub(crate) fn check(&self, what: &str, ids: &impl Ids) {
         for (place, due) in self.heap.iter().enumerate() {
-            assert!(place == 0 || self.heap[(place - 1) / 2] <= *due, "the {what} are not in order");
+            let above = self.heap[place.saturating_sub(1) / 2];
+            assert!(place == 0 || above.is_before(*due, ids), "the {what} are not in order");
             assert_eq!(self.place(due.slot), Some(place), "a place in the {what} is wrong");
         }
         let noted = self.places.iter().filter(|&&place| place != ABSENT).count();
@@ -122,25 +143,34 @@ impl DueQueue {
 mod tests {
     use super::*;
 
+    /// In slots that come first are greater ids.
+    struct Reversed;
+
+    impl Ids for Reversed {
+        fn id(&self, slot: Slot) -> TicketId {
+            TicketId(u128::from(1_000 - slot.0))
+        }
+    }
+
     #[test]
     fn moments_come_in_order_whatever_was_set_moved_and_removed() {
         let mut queue = DueQueue::default();
         for i in 0..500_u32 {
             let at = Time::from_millis(u64::from(i * 7_919 % 101));
-            queue.set(Slot(i), TicketId(u128::from(1_000 - i)), at);
+            queue.set(&Reversed, Slot(i), at);
         }
         for i in (0..500_u32).step_by(3) {
-            queue.remove(Slot(i));
-            queue.check("test entries");
+            queue.remove(&Reversed, Slot(i));
+            queue.check("test entries", &Reversed);
         }
         for i in (1..500_u32).step_by(3) {
-            queue.set(Slot(i), TicketId(u128::from(1_000 - i)), Time::from_millis(u64::from(i * 31 % 57)));
-            queue.check("test entries");
+            queue.set(&Reversed, Slot(i), Time::from_millis(u64::from(i * 31 % 57)));
+            queue.check("test entries", &Reversed);
         }
         let mut seen = Vec::new();
-        while let Some((slot, at)) = queue.pop_due(Time::from_millis(1_000)) {
+        while let Some((slot, at)) = queue.pop_due(&Reversed, Time::from_millis(1_000)) {
             seen.push((at, 1_000 - slot.0));
-            queue.check("test entries");
+            queue.check("test entries", &Reversed);
         }
         assert_eq!(seen.len(), 333);
         assert!(seen.is_sorted());
@@ -150,8 +180,8 @@ mod tests {
     #[test]
     fn nothing_comes_before_its_moment() {
         let mut queue = DueQueue::default();
-        queue.set(Slot(0), TicketId(1), Time::from_millis(5));
-        assert_eq!(queue.pop_due(Time::from_millis(4)), None);
-        assert_eq!(queue.pop_due(Time::from_millis(5)), Some((Slot(0), Time::from_millis(5))));
+        queue.set(&Reversed, Slot(0), Time::from_millis(5));
+        assert_eq!(queue.pop_due(&Reversed, Time::from_millis(4)), None);
+        assert_eq!(queue.pop_due(&Reversed, Time::from_millis(5)), Some((Slot(0), Time::from_millis(5))));
     }
 }

@@ -3,6 +3,7 @@
 //! Owns the order of work: first everything that is due, then the command. It must never do the work of a command at
 //! a moment other than `now`.
 
+use crate::ages::Ages;
 use crate::arrivals::Arrivals;
 use crate::due::DueQueue;
 use crate::elders::Elders;
@@ -35,7 +36,7 @@ pub(crate) struct Waiting {
     pub(crate) index: Index,
     pub(crate) elders: Elders,
     /// When they began to wait.
-    pub(crate) created: DueQueue,
+    pub(crate) created: Ages,
     /// When they leave.
     pub(crate) deadlines: DueQueue,
     /// When their scopes widen next, if that is before their deadlines.
@@ -50,7 +51,7 @@ impl Waiting {
         Self {
             index: Index::default(),
             elders: Elders::new(rule.any_interest_millis().is_some()),
-            created: DueQueue::default(),
+            created: Ages::default(),
             deadlines: DueQueue::default(),
             widenings: DueQueue::default(),
             searches: DueQueue::default(),
@@ -140,7 +141,7 @@ impl Engine {
         let slot = self.pool.add(ticket);
         events.push(Event::Admitted(id));
         self.start_waiting(slot);
-        self.arrive(slot, ticket, events);
+        self.arrive(slot, events);
     }
 
     /// The earliest moment at which [`Command::Advance`] would have something to do for those who wait. Cheap.
@@ -190,7 +191,7 @@ impl Engine {
 
     /// When the ticket that has waited longest was created, those being settled not counted. Cheap.
     pub fn oldest(&self) -> Option<Time> {
-        self.waiting.created.first_moment()
+        self.waiting.created.oldest()
     }
 
     /// How much is held.

@@ -3,17 +3,16 @@
 //! Owns the posting lists: for each scope and interest, the waiting tickets, set sizes kept apart. Nobody being
 //! settled is in here, and an empty list must not stay.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::Time;
 use crate::intern::Name;
 use crate::pool::{Pool, Resident, Slot, Stage};
+use crate::shards::Shards;
 
 /// Posting lists by scope and interest.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    postings: HashMap<PostingKey, Posting, BuildHasherDefault<NumberHasher>>,
+    postings: Shards<PostingKey, Posting, BuildHasherDefault<NumberHasher>>,
     /// By slot: for each of its interests, in order, where in its bucket the ticket stands. Empty when not indexed.
     places: Vec<Box<[u32]>>,
 }
@@ -25,6 +24,11 @@ struct PostingKey(u64);
 impl PostingKey {
     fn new(scope: Name, interest: Name) -> Self {
         Self(u64::from(scope.0) << 32 | u64::from(interest.0))
+    }
+
+    /// For the choice of a shard.
+    fn spread(self) -> u32 {
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u32
     }
 }
 
@@ -40,9 +44,9 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Its tickets and when they were created, in no order that means anything.
-    pub(crate) fn tickets(&self) -> impl Iterator<Item = (Slot, Time)> {
-        self.entries.iter().map(|entry| (entry.slot, entry.created_at))
+    /// Its tickets, in no order that means anything.
+    pub(crate) fn tickets(&self) -> impl Iterator<Item = Slot> {
+        self.entries.iter().map(|entry| entry.slot)
     }
 }
 
@@ -51,11 +55,9 @@ struct Entry {
     slot: Slot,
     /// Which of the ticket's interests this is, so that its place can be corrected when it is moved.
     nth: u32,
-    /// The ticket's, kept here so that a search can pass over most entries without a look at the pool.
-    created_at: Time,
 }
 
-/// Below this a map is not worth shrinking.
+/// Below this a list is not worth shrinking.
 const SMALL: usize = 1_024;
 
 impl Index {
@@ -64,7 +66,8 @@ impl Index {
         let scope = resident.scope_node();
         let size = resident.size();
         let places = resident.interests.iter().zip(0..).map(|(&interest, nth)| {
-            let posting = self.postings.entry(PostingKey::new(scope, interest)).or_default();
+            let key = PostingKey::new(scope, interest);
+            let posting = self.postings.get_or_insert_with(key.spread(), key, Posting::new);
             let bucket = match posting.binary_search_by_key(&size, |bucket| bucket.size) {
                 Ok(at) => &mut posting[at],
                 Err(at) => {
@@ -72,7 +75,7 @@ impl Index {
                     &mut posting[at]
                 }
             };
-            bucket.entries.push(Entry { slot, nth, created_at: resident.created_at });
+            bucket.entries.push(Entry { slot, nth });
             u32::try_from(bucket.entries.len() - 1).expect("a bucket is no larger than the pool")
         });
         let places = places.collect();
@@ -89,7 +92,8 @@ impl Index {
         let places = std::mem::take(&mut self.places[slot.index()]);
         for (&interest, &place) in resident.interests.iter().zip(&places) {
             let key = PostingKey::new(scope, interest);
-            let posting = self.postings.get_mut(&key).expect("an indexed ticket is in its lists");
+            let posting =
+                self.postings.get_mut(key.spread(), &key).expect("an indexed ticket is in its lists");
             let at = posting
                 .binary_search_by_key(&size, |bucket| bucket.size)
                 .expect("an indexed ticket is in the bucket of its size");
@@ -105,17 +109,15 @@ impl Index {
                 entries.shrink_to(entries.len() * 2);
             }
             if posting.is_empty() {
-                self.postings.remove(&key);
+                self.postings.remove(key.spread(), &key);
             }
-        }
-        if self.postings.capacity() > SMALL && self.postings.len() < self.postings.capacity() / 8 {
-            self.postings.shrink_to(self.postings.len() * 2);
         }
     }
 
     /// Those who wait in exactly this scope with this interest, by set size, smallest first.
     pub(crate) fn buckets(&self, scope: Name, interest: Name) -> &[Bucket] {
-        self.postings.get(&PostingKey::new(scope, interest)).map_or(&[], Vec::as_slice)
+        let key = PostingKey::new(scope, interest);
+        self.postings.get(key.spread(), &key).map_or(&[], Vec::as_slice)
     }
 
     /// How many lists there are.
@@ -138,13 +140,8 @@ impl Index {
                 let buckets = self.buckets(resident.scope_node(), interest);
                 let bucket = buckets.iter().find(|bucket| bucket.size == resident.size());
                 let entry = bucket.and_then(|bucket| bucket.entries.get(place as usize));
-                let found = entry.map(|entry| (entry.slot, entry.nth, entry.created_at));
-                assert_eq!(
-                    found,
-                    Some((slot, nth, resident.created_at)),
-                    "{:?} is not at its place",
-                    resident.id
-                );
+                let found = entry.map(|entry| (entry.slot, entry.nth));
+                assert_eq!(found, Some((slot, nth)), "{:?} is not at its place", resident.id);
             }
         }
         let mut listed = 0;

@@ -3,8 +3,11 @@
 //! Owns the text of every user, interest and region that someone in the pool mentions, once, and counts who does.
 //! A name that nobody mentions any more must not stay here: names come from strangers, and most come once.
 
-use std::collections::HashMap;
+use std::hash::RandomState;
 use std::sync::Arc;
+
+use crate::arrivals::mark;
+use crate::shards::Shards;
 
 /// Stands for a text as long as somebody uses it; afterwards the number may stand for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +16,7 @@ pub(crate) struct Name(pub(crate) u32);
 /// Texts and their numbers. The map keeps std's keyed hasher, since the texts are hostile input.
 #[derive(Debug, Default)]
 pub(crate) struct Interner {
-    names: HashMap<Arc<str>, Name>,
+    names: Shards<Arc<str>, Name, RandomState>,
     /// By number; those without a text are in `free`.
     entries: Vec<Entry>,
     free: Vec<Name>,
@@ -23,20 +26,20 @@ pub(crate) struct Interner {
 struct Entry {
     text: Option<Arc<str>>,
     uses: u32,
+    /// What the text is remembered by when nobody uses it any more. Spreads the texts as well.
+    mark: u32,
 }
-
-/// Below this a map is not worth shrinking.
-const SMALL: usize = 1_024;
 
 impl Interner {
     /// The number of a text, used once more from now on.
     pub(crate) fn take(&mut self, text: &str) -> Name {
-        if let Some(&name) = self.names.get(text) {
+        let mark = mark(text);
+        if let Some(&name) = self.names.get(mark, text) {
             self.take_again(name);
             return name;
         }
         let text: Arc<str> = text.into();
-        let entry = Entry { text: Some(Arc::clone(&text)), uses: 1 };
+        let entry = Entry { mark, text: Some(Arc::clone(&text)), uses: 1 };
         let name = if let Some(name) = self.free.pop() {
             self.entries[name.0 as usize] = entry;
             name
@@ -44,8 +47,7 @@ impl Interner {
             self.entries.push(entry);
             Name(u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 names at a time"))
         };
-        self.names.insert(text, name);
-        name
+        *self.names.get_or_insert_with(mark, text, || name)
     }
 
     /// One more use of a name that is in use.
@@ -63,16 +65,23 @@ impl Interner {
             return;
         }
         let text = entry.text.take().expect("a name in use has a text");
-        self.names.remove(&text);
+        self.names.remove(entry.mark, &text);
         self.free.push(name);
-        if self.names.capacity() > SMALL && self.names.len() < self.names.capacity() / 8 {
-            self.names.shrink_to(self.names.len() * 2);
-        }
     }
 
     /// How many mention it now.
     pub(crate) fn uses(&self, name: Name) -> u32 {
         self.entries[name.0 as usize].uses
+    }
+
+    /// The text of a name that is in use.
+    pub(crate) fn text(&self, name: Name) -> &str {
+        self.entries[name.0 as usize].text.as_deref().expect("a name in use has a text")
+    }
+
+    /// The mark of a name that is in use.
+    pub(crate) fn mark(&self, name: Name) -> u32 {
+        self.entries[name.0 as usize].mark
     }
 
     /// How many different texts are kept.
@@ -90,7 +99,7 @@ impl Interner {
             assert_eq!(entry.uses, counted, "uses of {what} {number} are miscounted");
             assert_eq!(entry.text.is_some(), counted > 0, "{what} {number} keeps its text while in use only");
             if let Some(text) = &entry.text {
-                let name = self.names.get(text).map(|name| name.0 as usize);
+                let name = self.names.get(entry.mark, text).map(|name| name.0 as usize);
                 assert_eq!(name, Some(number), "{what} {text:?} has another number");
             }
         }

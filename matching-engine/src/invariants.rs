@@ -17,10 +17,11 @@ impl Engine {
         let Waiting { index, elders, created, deadlines, widenings, searches } = &self.waiting;
         index.check(&self.pool);
         elders.check(&self.pool);
-        created.check("ages");
-        deadlines.check("deadlines");
-        widenings.check("widenings");
-        searches.check("searches");
+        let waiting_ones = self.pool.residents().filter(|(_, resident)| resident.stage == Stage::Waiting);
+        created.check(waiting_ones.map(|(_, resident)| resident.created_at));
+        deadlines.check("deadlines", &self.pool);
+        widenings.check("widenings", &self.pool);
+        searches.check("searches", &self.pool);
 
         let mut waiting = 0;
         for (slot, resident) in self.pool.residents() {
@@ -49,8 +50,7 @@ impl Engine {
 
     fn check_waiting(&self, slot: Slot, resident: &Resident) {
         let id = resident.id;
-        let Waiting { created, deadlines, widenings, searches, .. } = &self.waiting;
-        assert_eq!(created.moment(slot), Some(resident.created_at), "the age of {id:?} is wrong");
+        let Waiting { deadlines, widenings, searches, .. } = &self.waiting;
         assert_eq!(deadlines.moment(slot), Some(resident.expires_at), "the deadline of {id:?} is wrong");
         let scope =
             scope_at(self.policy.widen.as_ref(), resident.path.labels(), resident.created_at, self.now);
@@ -71,8 +71,8 @@ impl Engine {
             Stage::Waiting => false,
         };
         assert!(mutual, "{id:?} is being settled alone");
-        let Waiting { created, deadlines, widenings, searches, index: _, elders: _ } = &self.waiting;
-        let moments = [created, deadlines, widenings, searches].map(|queue| queue.moment(slot));
-        assert_eq!(moments, [None; 4], "{id:?} is being settled and yet due");
+        let Waiting { deadlines, widenings, searches, created: _, index: _, elders: _ } = &self.waiting;
+        let moments = [deadlines, widenings, searches].map(|queue| queue.moment(slot));
+        assert_eq!(moments, [None; 3], "{id:?} is being settled and yet due");
     }
 }

@@ -3,6 +3,7 @@
 //! Owns the pool of one shard and the pairing rule. It never reads a clock, never does I/O, never logs and
 //! draws no random numbers: `now` is an argument, and the same commands give the same events, byte for byte.
 
+mod ages;
 mod arrivals;
 mod bargain;
 mod command;
@@ -16,9 +17,11 @@ mod policy;
 mod pool;
 mod released;
 mod rule;
+mod sample;
 mod scope;
 mod search;
 mod settling;
+mod shards;
 mod ticket;
 mod time;
 mod waiting;

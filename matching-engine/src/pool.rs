@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use crate::bargain::Asking;
+use crate::due::Ids;
 use crate::intern::{Interner, Name};
+use crate::rule::count_shared;
 use crate::scope::Path;
 use crate::{Ticket, TicketId, Time};
 
@@ -35,8 +37,6 @@ pub(crate) struct Resident {
     /// Users it must not meet, sorted, each once. Grows by refusals.
     pub(crate) avoid: Vec<Name>,
     pub(crate) stage: Stage,
-    /// What it asks for; only kept under a policy of reservation values.
-    pub(crate) asking: Option<Box<Asking>>,
 }
 
 /// What a resident is doing.
@@ -63,10 +63,6 @@ impl Resident {
         self.path.prefix(self.scope).expect("a scope is never longer than its region")
     }
 
-    pub(crate) fn asking_mut(&mut self) -> &mut Asking {
-        self.asking.as_mut().expect("everybody asks for something under reservation values")
-    }
-
     /// Whether each lies in the other's scope.
     pub(crate) fn scopes_fit(&self, other: &Self) -> bool {
         self.path.agrees(&other.path, self.scope.max(other.scope))
@@ -82,10 +78,38 @@ impl Resident {
     }
 }
 
+/// What a search asks about nearly everybody it meets, kept apart from the rest so that it stays near.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Card {
+    /// Of its interests those numbered below 128, a bit each. Common interests come early, so that most have no others.
+    low: u128,
+    /// How many others it has.
+    high: u32,
+    pub(crate) size: u32,
+    pub(crate) created_at: Time,
+    pub(crate) asking: Asking,
+}
+
+impl Card {
+    fn new(resident: &Resident) -> Self {
+        let low = resident.interests.iter().take_while(|name| name.0 < u128::BITS);
+        let low = low.fold(0, |low, name| low | 1 << name.0);
+        Self {
+            low,
+            high: resident.size() - low.count_ones(),
+            size: resident.size(),
+            created_at: resident.created_at,
+            asking: Asking::default(),
+        }
+    }
+}
+
 /// Residents by slot and by id, and the names they use.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Option<Resident>>,
+    /// By slot; that of a vacant one means nothing.
+    cards: Vec<Card>,
     free: Vec<Slot>,
     by_id: HashMap<TicketId, Slot>,
     pub(crate) users: Interner,
@@ -107,12 +131,13 @@ impl Pool {
             expires_at: ticket.expires_at,
             avoid: take_set(&mut self.users, &ticket.avoid),
             stage: Stage::Waiting,
-            asking: None,
         };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
+            self.cards.push(Card::default());
             Slot(u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 tickets at a time"))
         });
+        self.cards[slot.index()] = Card::new(&resident);
         self.slots[slot.index()] = Some(resident);
         self.by_id.insert(ticket.id, slot);
         slot
@@ -136,6 +161,36 @@ impl Pool {
 
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Resident {
         self.slots[slot.index()].as_mut().expect("only slots of residents are passed around")
+    }
+
+    pub(crate) fn card(&self, slot: Slot) -> &Card {
+        &self.cards[slot.index()]
+    }
+
+    pub(crate) fn asking_mut(&mut self, slot: Slot) -> &mut Asking {
+        &mut self.cards[slot.index()].asking
+    }
+
+    /// How many interests two residents share.
+    pub(crate) fn count_shared(&self, a: Slot, b: Slot) -> u32 {
+        let (card_a, card_b) = (self.card(a), self.card(b));
+        let shared = (card_a.low & card_b.low).count_ones();
+        if card_a.high == 0 || card_b.high == 0 {
+            return shared;
+        }
+        let [high_a, high_b] = [(a, card_a), (b, card_b)].map(|(slot, card)| {
+            let interests = &self.get(slot).interests;
+            &interests[interests.len() - card.high as usize..]
+        });
+        shared + count_shared(high_a, high_b)
+    }
+
+    /// The marks of a resident's interests, each once.
+    pub(crate) fn marks(&self, slot: Slot, marks: &mut Vec<u32>) {
+        marks.clear();
+        marks.extend(self.get(slot).interests.iter().map(|&name| self.interests.mark(name)));
+        marks.sort_unstable();
+        marks.dedup();
     }
 
     pub(crate) fn find(&self, id: TicketId) -> Option<Slot> {
@@ -178,6 +233,13 @@ impl Pool {
             for set in [&resident.interests[..], &resident.avoid] {
                 assert!(set.is_sorted_by(|a, b| a < b), "{:?} holds a set that is none", resident.id);
             }
+            let (card, expected) = (self.card(slot), Card::new(resident));
+            assert_eq!(
+                (card.low, card.high, card.size, card.created_at),
+                (expected.low, expected.high, expected.size, expected.created_at),
+                "the card of {:?} is another's",
+                resident.id
+            );
         }
         assert_eq!(residents, self.by_id.len(), "an id leads to nobody");
         assert_eq!(residents + self.free.len(), self.slots.len(), "a vacant slot is lost");
@@ -185,6 +247,12 @@ impl Pool {
         self.users.check("user", all().flat_map(|r| r.avoid.iter().copied().chain([r.user])));
         self.interests.check("interest", all().flat_map(|r| r.interests.iter().copied()));
         self.regions.check("region", all().flat_map(|r| r.path.prefixes().iter().copied()));
+    }
+}
+
+impl Ids for Pool {
+    fn id(&self, slot: Slot) -> TicketId {
+        self.get(slot).id
     }
 }
 

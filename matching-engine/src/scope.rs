@@ -44,6 +44,11 @@ impl Path {
         self.labels
     }
 
+    /// The whole region.
+    pub(crate) fn region(&self) -> Name {
+        self.prefixes[usize::from(self.labels) - 1]
+    }
+
     /// Its prefix of so many labels, 1 or more; `None` when it is shorter.
     pub(crate) fn prefix(&self, labels: u8) -> Option<Name> {
         self.prefixes().get(usize::from(labels) - 1).copied()

@@ -9,7 +9,7 @@ use crate::elders::Elders;
 use crate::index::{Bucket, Index};
 use crate::intern::Name;
 use crate::pool::{Pool, Resident, Slot};
-use crate::rule::{Rule, Similarity, count_shared};
+use crate::rule::{Rule, Similarity};
 use crate::{TicketId, Time};
 
 /// What a search found.
@@ -37,6 +37,8 @@ pub(crate) struct Searcher {
     pub(crate) seen: Seen,
     /// The ticket's interests, the rarest first, each with the number of its uses.
     pub(crate) rarest: Vec<(u32, Name)>,
+    /// The marks of the ticket's interests.
+    pub(crate) taste: Vec<u32>,
 }
 
 /// Who was looked at in this search.
@@ -76,10 +78,10 @@ impl Searcher {
     /// Searches for a ticket that waits, among all others who wait, under the falling threshold.
     pub(crate) fn search(&mut self, grounds: Grounds<'_>, slot: Slot) -> Found {
         let ticket = self.begin(grounds.pool, slot);
-        let Self { seen, rarest } = self;
+        let Self { seen, rarest, .. } = self;
         let Grounds { rule, .. } = grounds;
 
-        let mut quest = Quest { grounds, ticket, seen, best: None, earliest: None };
+        let mut quest = Quest { grounds, slot, ticket, seen, best: None, earliest: None };
         walk(grounds.index, ticket, rarest, &mut quest);
         if let (None, Some(wait_millis)) = (quest.best, rule.any_interest_millis()) {
             quest.look_by_age(slot, wait_millis);
@@ -133,6 +135,7 @@ pub(crate) fn walk(index: &Index, ticket: &Resident, rarest: &[(u32, Name)], loo
 /// One search while it runs.
 struct Quest<'a> {
     grounds: Grounds<'a>,
+    slot: Slot,
     ticket: &'a Resident,
     seen: &'a mut Seen,
     /// The best of those it may pair with now.
@@ -166,8 +169,9 @@ impl Look for Quest<'_> {
 
     fn look_in(&mut self, bucket: &Bucket, bound: Similarity) {
         let Some(offer) = self.promise(bound) else { return };
-        for (slot, created_at) in bucket.tickets() {
-            // Nearly all fall at the first question, which needs nothing but the bucket.
+        for slot in bucket.tickets() {
+            // Nearly all fall at the first question, which needs nothing but a card.
+            let created_at = self.grounds.pool.card(slot).created_at;
             let changed =
                 self.could_help(offer, created_at) && self.seen.is_first(slot) && self.consider_similar(slot);
             if changed && !self.could_help(offer, LONGEST_AGO) {
@@ -212,7 +216,7 @@ impl Quest<'_> {
         if !self.ticket.scopes_fit(other) {
             return false;
         }
-        let shared = count_shared(&self.ticket.interests, &other.interests);
+        let shared = self.grounds.pool.count_shared(self.slot, slot);
         let similarity = Similarity::of(shared, self.ticket.size(), other.size());
         self.promise(similarity).is_some_and(|offer| self.consider(slot, other, offer))
     }

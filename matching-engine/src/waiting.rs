@@ -2,26 +2,25 @@
 //!
 //! Keeps index, ages and moments in step: a ticket enters and leaves all of them together, here and nowhere else.
 
-use crate::arrivals::taste;
-use crate::bargain::{self, Asking};
+use crate::bargain;
 use crate::engine::Engine;
 use crate::pool::{Slot, Stage};
 use crate::scope::scope_at;
 use crate::search::{Found, Grounds};
-use crate::{Event, Ticket, Time};
+use crate::{Event, Time};
 
 impl Engine {
     /// Does what is due, as [`Engine::handle`] says.
     pub(crate) fn do_due(&mut self, events: &mut Vec<Event>) {
         self.released.forget_due(self.now);
-        while let Some((slot, _)) = self.waiting.deadlines.pop_due(self.now) {
+        while let Some((slot, _)) = self.waiting.deadlines.pop_due(&self.pool, self.now) {
             self.stop_waiting(slot);
             events.push(Event::Forgotten(self.pool.remove(slot).id));
         }
-        while let Some((slot, moment)) = self.waiting.widenings.pop_due(self.now) {
+        while let Some((slot, moment)) = self.waiting.widenings.pop_due(&self.pool, self.now) {
             self.widen_scope(slot, moment);
         }
-        while let Some((slot, _)) = self.waiting.searches.pop_due(self.now) {
+        while let Some((slot, _)) = self.waiting.searches.pop_due(&self.pool, self.now) {
             self.seek_partner(slot, events);
         }
     }
@@ -38,10 +37,10 @@ impl Engine {
         let resident = self.pool.get(slot);
         waiting.index.insert(slot, resident);
         waiting.elders.insert(slot, resident);
-        waiting.created.set(slot, resident.id, resident.created_at);
-        waiting.deadlines.set(slot, resident.id, resident.expires_at);
+        waiting.created.insert(resident.created_at);
+        waiting.deadlines.set(&self.pool, slot, resident.expires_at);
         if let Some(moment) = scope.widens_at.filter(|&moment| moment < resident.expires_at) {
-            waiting.widenings.set(slot, resident.id, moment);
+            waiting.widenings.set(&self.pool, slot, moment);
         }
     }
 
@@ -51,29 +50,32 @@ impl Engine {
         let waiting = &mut self.waiting;
         waiting.index.remove(slot, resident);
         waiting.elders.remove(resident);
-        waiting.created.remove(slot);
-        waiting.deadlines.remove(slot);
-        waiting.widenings.remove(slot);
-        waiting.searches.remove(slot);
+        waiting.created.remove(resident.created_at);
+        waiting.deadlines.remove(&self.pool, slot);
+        waiting.widenings.remove(&self.pool, slot);
+        waiting.searches.remove(&self.pool, slot);
     }
 
     /// Proposes the best partner that a waiting ticket may have now, or notes when to search again.
     pub(crate) fn seek_partner(&mut self, slot: Slot, events: &mut Vec<Event>) {
         if let Some(rules) = &self.policy.reservation {
-            let asking = self.pool.get_mut(slot).asking_mut();
-            let prospect = self.arrivals.prospect(rules, &asking.region, &asking.taste, self.now);
-            asking.update(rules, prospect);
+            let taste = &mut self.searcher.taste;
+            self.pool.marks(slot, taste);
+            let region = self.pool.regions.text(self.pool.get(slot).path.region());
+            let prospect = self.arrivals.prospect(rules, region, taste, self.now);
+            self.pool.asking_mut(slot).update(rules, prospect);
         }
         self.look_for_partner(slot, events);
     }
 
     /// Lets a ticket that arrives ask for what it may hope for, and do what [`Self::seek_partner`] does.
-    pub(crate) fn arrive(&mut self, slot: Slot, ticket: &Ticket, events: &mut Vec<Event>) {
+    pub(crate) fn arrive(&mut self, slot: Slot, events: &mut Vec<Event>) {
         if let Some(rules) = &self.policy.reservation {
-            let mut asking = Asking::new(&ticket.region, taste(ticket));
-            let prospect = self.arrivals.arrive(rules, &asking.region, &asking.taste, self.now);
-            asking.update(rules, prospect);
-            self.pool.get_mut(slot).asking = Some(Box::new(asking));
+            let taste = &mut self.searcher.taste;
+            self.pool.marks(slot, taste);
+            let region = self.pool.regions.text(self.pool.get(slot).path.region());
+            let prospect = self.arrivals.arrive(rules, region, taste, self.now);
+            self.pool.asking_mut(slot).update(rules, prospect);
         }
         self.look_for_partner(slot, events);
     }
@@ -95,7 +97,7 @@ impl Engine {
                 self.propose(slot, partner, similarity.as_f64(), events);
             }
             Found::NobodyUntil(Some(moment)) => {
-                self.waiting.searches.set(slot, self.pool.get(slot).id, moment);
+                self.waiting.searches.set(&self.pool, slot, moment);
             }
             // Its entry, if it had one, was taken out for this search. Whoever comes later will look at it.
             Found::NobodyUntil(None) => {}
@@ -126,9 +128,9 @@ impl Engine {
         self.waiting.index.insert(slot, resident);
         self.waiting.elders.insert(slot, resident);
         if let Some(moment) = scope.widens_at.filter(|&moment| moment < resident.expires_at) {
-            self.waiting.widenings.set(slot, resident.id, moment);
+            self.waiting.widenings.set(&self.pool, slot, moment);
         }
         let search_at = self.waiting.searches.moment(slot).map_or(moment, |planned| planned.min(moment));
-        self.waiting.searches.set(slot, resident.id, search_at);
+        self.waiting.searches.set(&self.pool, slot, search_at);
     }
 }

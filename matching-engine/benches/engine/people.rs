@@ -73,10 +73,13 @@ pub(crate) struct Crowd {
     regions: WeightedIndex<u32>,
     names: Vec<Arc<str>>,
     next_id: u128,
+    /// Into how many districts each region is divided, one label deeper; 1: not at all.
+    districts: u32,
 }
 
 impl Crowd {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// With each region divided into so many districts.
+    pub(crate) fn new(seed: u64, districts: u32) -> Self {
         let popularity = (0..INTERESTS).map(|nth| match nth {
             0 => FIRST_WEIGHT,
             _ => SECOND_WEIGHT * NEXT.powi(nth - 1),
@@ -88,6 +91,7 @@ impl Crowd {
             regions: WeightedIndex::new(REGIONS.map(|(_, weight)| weight)).expect("weights above 0"),
             names: (0..INTERESTS).map(|nth| format!("interest {nth}").into()).collect(),
             next_id: 1,
+            districts,
         }
     }
 
@@ -108,7 +112,11 @@ impl Crowd {
             }
         }
         let region = REGIONS[self.regions.sample(&mut self.chance)].0;
-        self.ticket(region, interests)
+        if self.districts == 1 {
+            return self.ticket(region, interests);
+        }
+        let district = self.chance.random_range(0..self.districts);
+        self.ticket(&format!("{region}.d{district}"), interests)
     }
 
     /// A ticket of the next user, with these interests.

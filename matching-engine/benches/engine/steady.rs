@@ -1,5 +1,6 @@
 //! A pool that stays as full as it is: as many people come as leave.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
 use matching_engine::{Command, Engine, Event, Policy, Ticket, TicketId, Time};
@@ -7,22 +8,27 @@ use matching_engine::{Command, Engine, Event, Policy, Ticket, TicketId, Time};
 use crate::people::{Crowd, arrives, policies};
 use crate::timings::{Timings, time};
 
-/// How many wait, and at how many arrivals a second under reservation values and under the threshold about so many do.
-const SIZES: [(usize, f64, f64); 5] = [
-    (100, 75.0, 65.0),
-    (1_000, 1_300.0, 1_050.0),
-    (10_000, 60_000.0, 19_000.0),
-    (100_000, 1_500_000.0, 300_000.0),
-    (1_000_000, 20_000_000.0, 4_000_000.0),
+/// How many wait, and at how many arrivals a second under reservation values and under the threshold about so many do. The
+/// regions are as busy as this with up to 10,000; more people are a larger country, each region divided into districts as busy
+/// as a region is with 10,000: in one place so many of this crowd would have twins that they hardly wait.
+const SIZES: [(usize, u32, f64, f64); 5] = [
+    (100, 1, 65.0, 65.0),
+    (1_000, 1, 1_200.0, 1_050.0),
+    (10_000, 1, 80_000.0, 19_000.0),
+    (100_000, 10, 800_000.0, 190_000.0),
+    (1_000_000, 100, 8_000_000.0, 1_900_000.0),
 ];
 
-/// How many times as fast people come while a pool is filled.
+/// How many times as fast people come while a pool is filled, and how many interests they have at least: of such a pool is made.
 const RUSH: f64 = 4.0;
+const MANY: usize = 6;
 /// How many arrivals come between the filling and what is measured.
 const SETTLING: usize = 50_000;
 /// How many arrivals are measured.
-const MEASURED: usize = 100_000;
+const MEASURED: usize = 50_000;
 const WITHDRAWN: usize = 10_000;
+/// A pool so large is only filled when its size is in the filter.
+const MOST_UNASKED: usize = 1_000_000;
 
 /// The engine and those who come, in simulated time.
 pub(crate) struct Town {
@@ -31,6 +37,8 @@ pub(crate) struct Town {
     /// Milliseconds.
     clock: f64,
     between_arrivals: f64,
+    /// Of all proposals: two builds with the same number decided alike.
+    decisions: DefaultHasher,
     pub(crate) matched_at_once: Timings,
     pub(crate) waits: Timings,
     pub(crate) due: Timings,
@@ -44,6 +52,7 @@ impl Town {
             events: Vec::new(),
             clock: 0.0,
             between_arrivals: 1e3 / arrivals_a_second,
+            decisions: DefaultHasher::new(),
             matched_at_once: Timings::new("admit, matched"),
             waits: Timings::new("admit, waits"),
             due: Timings::new("due work of a moment"),
@@ -76,7 +85,8 @@ impl Town {
 
     fn confirm_all(&mut self, now: Time) {
         for event in std::mem::take(&mut self.events) {
-            if let Event::Proposed { a, b, .. } = event {
+            if let Event::Proposed { a, b, similarity } = event {
+                (a, b, similarity.to_bits()).hash(&mut self.decisions);
                 let confirm = Command::Confirm { a, b };
                 let ((), took) = time(|| self.engine.handle(now, confirm, &mut self.events));
                 self.confirm.record(took);
@@ -88,21 +98,25 @@ impl Town {
 /// Every size of pool that the filter lets through.
 pub(crate) fn run_all(filter: &str) {
     for (policy_name, policy) in policies() {
-        for (waiting, rate, rate_plain) in SIZES {
+        for (waiting, districts, rate, rate_plain) in SIZES {
             let name = format!("steady/{policy_name}/{waiting}");
-            if name.contains(filter) {
-                run(&name, &policy, waiting, if policy.reservation.is_some() { rate } else { rate_plain });
+            // A million takes minutes to fill, so it must be asked for.
+            if format!("{name}/").contains(filter) && (waiting < MOST_UNASKED || filter.contains("1000000")) {
+                let rate = if policy.reservation.is_some() { rate } else { rate_plain };
+                run(&name, &policy, waiting, Crowd::new(1, districts), rate);
             }
         }
     }
 }
 
-fn run(name: &str, policy: &Policy, waiting: usize, rate: f64) {
-    let mut crowd = Crowd::new(1);
+fn run(name: &str, policy: &Policy, waiting: usize, mut crowd: Crowd, rate: f64) {
     let filling = Instant::now();
     let mut town = Town::new(policy, rate * RUSH);
     while town.engine.waiting_len() < waiting {
-        town.admit(crowd.one());
+        let ticket = crowd.one();
+        if ticket.interests.len() >= MANY {
+            town.admit(ticket);
+        }
     }
     let Town { engine, clock, .. } = town;
     let mut town = Town { engine, clock, ..Town::new(policy, rate) };
@@ -120,11 +134,12 @@ fn run(name: &str, policy: &Policy, waiting: usize, rate: f64) {
     }
     let took = start.elapsed();
     println!(
-        "{name}: {:.0} admissions a second, {:.0} came a second, {before} to {} waited (filled in {:.1} s)",
+        "{name}: {:.0} admissions a second, {:.0} came a second, {before} to {} waited (filled in {:.1} s; decisions {:016x})",
         MEASURED as f64 / took.as_secs_f64(),
         rate,
         town.engine.waiting_len(),
         filling.as_secs_f64(),
+        town.decisions.finish(),
     );
     town.matched_at_once.print();
     town.waits.print();

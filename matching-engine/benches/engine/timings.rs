@@ -22,6 +22,10 @@ impl Timings {
         self.total += took;
     }
 
+    pub(crate) fn longest(&self) -> Duration {
+        Duration::from_nanos(self.nanos.max())
+    }
+
     /// One line, in microseconds.
     pub(crate) fn print(&self) {
         if self.nanos.is_empty() {

@@ -29,9 +29,10 @@ fn main() {
 }
 
 /// Fills a pool with people who share their interests as a crowd does, but were all created a moment from now, as by a
-/// clock that is ahead: till then nobody is matched.
+/// clock that is ahead: till then nobody is matched. More than 10,000 live in a larger country.
 fn measure(name: &str, policy: &Policy, waiting: usize, one: fn(&mut Crowd) -> Ticket) {
-    let mut crowd = Crowd::new(1);
+    let districts = u32::try_from(waiting / 10_000).expect("a size").max(1);
+    let mut crowd = Crowd::new(1, districts);
     let mut engine = Engine::new(policy.clone()).expect("the policy makes sense");
     let mut events = Vec::with_capacity(16);
     let now = Time::default();
