@@ -44,7 +44,7 @@ impl Running {
             environment::read(&path).context("the stack was not started to its end: cargo xtask up")?;
         let programs = programs.into_iter().map(|(name, process)| (name, process.pid())).collect();
         let read = Self::read(&lines, programs);
-        read.with_context(|| format!("the stack of {} cannot be used", path.display())).map(Some)
+        read.context("the stack cannot be used").map(Some)
     }
 
     fn read(lines: &BTreeMap<String, String>, programs: Vec<(String, u32)>) -> anyhow::Result<Self> {
@@ -59,12 +59,12 @@ impl Running {
         for (kind, known) in
             [(Kind::MainServer, main_urls.len()), (Kind::MatchingServer, matching_admin_ports.len())]
         {
-            let kind = kind.name();
+            let (all, kind) = (kind.how_many(known), kind.name());
             ensure!(known > 0, "no {kind} runs; start some with cargo xtask scale {kind} 2");
             let alive = count(&programs, kind);
             ensure!(
                 alive >= known,
-                "of {known} {kind}s only {alive} run; cargo xtask up --{kind}s {known} starts what is missing"
+                "of {all} {alive} can be found; cargo xtask up --{kind}s {known} starts what is missing"
             );
         }
         ensure!(
@@ -134,7 +134,7 @@ mod tests {
         let said = |lines: &BTreeMap<String, String>, names: &[&str]| {
             Running::read(lines, programs(names)).unwrap_err().to_string()
         };
-        assert!(said(&lines(), &ALL[1..]).starts_with("of 2 main-servers only 1 run;"));
+        assert!(said(&lines(), &ALL[1..]).starts_with("of 2 main-servers 1 can be found;"));
         assert!(said(&lines(), &ALL[..4]).starts_with("Prometheus does not run"));
         for (name, kind) in [("MAIN_URLS", "main-server"), ("MATCHING_ADMIN_URLS", "matching-server")] {
             let mut none = lines();

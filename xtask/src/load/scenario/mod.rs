@@ -10,6 +10,7 @@ mod goals;
 mod k6;
 mod k6_log;
 mod observed;
+mod outcome;
 mod page;
 mod prometheus;
 mod report;
@@ -20,16 +21,15 @@ mod settings;
 mod target;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Deserialize;
 use testkit::until_some;
 
 use self::k6::K6;
 use self::observed::{Observed, Window};
-use self::page::Page;
+use self::outcome::Outcome;
 use self::prometheus::{Prometheus, now};
 use self::report::Report;
 use self::sent::Sent;
@@ -134,6 +134,20 @@ impl Scenario {
         }
     }
 
+    fn script(&self) -> anyhow::Result<PathBuf> {
+        Ok(workspace()?.workspace_root.join("k6").join(format!("{}.js", self.name())).into())
+    }
+
+    /// What k6 is told that the stack does not say.
+    fn settings(&self, trace: Option<&TraceFile>) -> anyhow::Result<Vec<(String, String)>> {
+        let mut settings = Vec::new();
+        if let Some(trace) = trace {
+            settings.push(("TRACE".to_owned(), std::path::absolute(&trace.path)?.display().to_string()));
+        }
+        settings.extend(self.args().settings.iter().cloned());
+        Ok(settings)
+    }
+
     /// Looks at all that was given; then starts the stack and installs k6 where they are missing.
     pub(super) fn prepare(&self) -> anyhow::Result<Prepared> {
         let (name, args) = (self.name(), self.args());
@@ -146,6 +160,7 @@ impl Scenario {
             results::check(page, name)?;
         }
         let k6 = K6::find_or_install(&tools()?)?;
+        k6.check(&self.script()?, &self.settings(trace.as_ref())?)?;
         Ok(Prepared { target: Target::find_or_start()?, k6, trace })
     }
 
@@ -155,21 +170,16 @@ impl Scenario {
         let (name, args) = (self.name(), self.args());
         let prometheus = &target.prometheus;
         prometheus.ensure_answers().await?;
-        let mut settings = target.settings.clone();
-        if let Some(trace) = &trace {
-            settings.push(("TRACE".to_owned(), std::path::absolute(&trace.path)?.display().to_string()));
-        }
-        settings.extend(args.settings.iter().cloned());
+        let settings = [target.settings.clone(), self.settings(trace.as_ref())?].concat();
         let about = self.about(prepared)?;
         println!("{}", about.join("\n"));
         until_at_rest(prometheus).await?;
         let before = prometheus.until_scraped(JOBS, now()).await?;
 
         let workspace = workspace()?;
-        let script = workspace.workspace_root.join("k6").join(format!("{name}.js"));
         let folder =
             fresh_folder(&seen_from_here(workspace.target_directory.join("load").as_std_path())?.join(name))?;
-        let sent = k6.run(script.as_std_path(), &settings, &folder).await?;
+        let sent = k6.run(&self.script()?, &settings, &folder).await?;
         let ended = until_settled(prometheus, &sent).await?;
 
         let window = Window::new(before, &sent, ended);
@@ -241,50 +251,6 @@ fn versions(observed: &Observed, k6: &K6) -> String {
         observed.versions.iter().map(|(whose, version)| format!("{whose} {version}")).collect();
     all.push(format!("k6 {}", k6.version));
     format!("versions: {}", all.join(", "))
-}
-
-/// A run that was made.
-struct Outcome {
-    name: &'static str,
-    about: Vec<String>,
-    faults: Vec<String>,
-    report: Report,
-    observed: Observed,
-    sent: Sent,
-}
-
-impl Outcome {
-    /// Prints the report and stores it.
-    fn tell(&self, folder: &Path, window: &Window, page: Option<&Path>) -> anyhow::Result<Verdict> {
-        let Self { name, about, faults, report, observed, sent } = self;
-        let lines = text::lines(report, observed, sent);
-        let mut notes: Vec<String> =
-            observed.troubles.iter().map(|(trouble, count)| format!("note: {trouble}: {count}")).collect();
-        notes.extend(faults.iter().map(|fault| format!("FAULT: {fault}")));
-        if faults.is_empty() {
-            notes.push("everything held; Prometheus and k6 agree".to_owned());
-        }
-        let notes = notes.join("\n");
-        let told = format!("{}\n\n{}\n{notes}\n", about.join("\n"), text::columns(&lines));
-        let html =
-            Page { title: &format!("Dovetail: {name}"), about, faults, lines: &lines, observed, window };
-        for (file, content) in [
-            ("report.txt", told),
-            ("report.json", serde_json::to_string_pretty(report)? + "\n"),
-            ("report.html", html.render()?),
-        ] {
-            let path = folder.join(file);
-            std::fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        println!("{}\n{notes}\n\nreport: {}", text::columns(&lines), folder.join("report.html").display());
-        if let Some(page) = page {
-            let about: String = about.iter().map(|line| format!("    {line}\n")).collect();
-            let notes: String = notes.lines().map(|line| format!("- {line}\n")).collect();
-            let section = format!("## {name}\n\n{about}\n{}\n{notes}", text::markdown(&lines));
-            results::write(page, name, &section)?;
-        }
-        Ok(if faults.is_empty() { Verdict::Good } else { Verdict::Bad })
-    }
 }
 
 #[cfg(test)]
