@@ -27,7 +27,7 @@ impl Prometheus {
         asked.map(drop).with_context(|| {
             let port = self.port;
             format!(
-                "the stack's Prometheus on port {port} does not answer; cargo xtask up starts what is missing"
+                "the stack's Prometheus on port {port} does not answer; its log is in target/stack/prometheus"
             )
         })
     }
