@@ -1,24 +1,17 @@
 // The evening begins: as many people as in a burst, but the rate grows from nothing to its peak.
 
 import { crowd } from './lib/crowd.js';
-import { begin } from './lib/run.js';
+import { begin, growing } from './lib/run.js';
 import { count, number, share } from './lib/settings.js';
 
 const RATE = count('RATE', 1000);
 const SECONDS = count('SECONDS', 20);
 
 const ramp = crowd('ramp', {
-  // The area of a triangle.
-  requests: Math.floor((RATE * SECONDS) / 2),
+  // The area of a triangle, and somebody comes even when that is none.
+  requests: Math.max(Math.floor((RATE * SECONDS) / 2), 1),
   seconds: SECONDS,
-  arrivals: {
-    executor: 'ramping-arrival-rate',
-    startRate: 0,
-    stages: [
-      { target: RATE, duration: `${SECONDS}s` },
-      { target: RATE, duration: '100ms' },
-    ],
-  },
+  arrivals: growing(RATE, SECONDS),
   vus: count('VUS', 2500),
   limits: { acceptP95Ms: number('ACCEPT_P95_MS', 50), soonShare: share('SOON_SHARE', 0.95) },
 });

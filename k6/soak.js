@@ -3,7 +3,7 @@
 import exec from 'k6/execution';
 
 import { cancelled, doubleTap, forgotten, nonsense } from './lib/churn.js';
-import { thresholds } from './lib/measures.js';
+import { counters, thresholds } from './lib/measures.js';
 import { newPeople, personOf } from './lib/people.js';
 import { pressAndWait } from './lib/phone.js';
 import { begin, optionsFor, steadily, summaryOf } from './lib/run.js';
@@ -47,6 +47,7 @@ export default function live() {
   if (n >= plan.requests) {
     return;
   }
+  counters.started.add(1);
   const person = personOf(people, n);
   let drawn = seeded(n)();
   for (let kind = 0; kind < CHURN.length; kind += 1) {

@@ -3,7 +3,7 @@
 import { sleep } from 'k6';
 import exec from 'k6/execution';
 
-import { thresholds } from './measures.js';
+import { counters, thresholds } from './measures.js';
 import { newPeople, personOf } from './people.js';
 import { open, pressAndWait } from './phone.js';
 import { optionsFor, summaryOf } from './run.js';
@@ -35,10 +35,11 @@ export function crowd(name, { requests, seconds, arrivals, vus, limits, isOpen =
       sleep(Math.random() * OPENING_SECONDS);
       open(personOf(people, exec.vu.idInTest % requests));
     },
-    /** Presses and waits; the one or two who are too many, which k6's rounding leaves over, do nothing. */
+    /** Presses and waits; those who are too many, which k6's rounding and a ramp's end leave over, do nothing. */
     press() {
       const n = exec.scenario.iterationInTest;
       if (n < requests) {
+        counters.started.add(1);
         pressAndWait(personOf(people, n), { again: n % 100 < REREAD * 100 });
       }
     },

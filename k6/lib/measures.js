@@ -6,6 +6,7 @@ import { Counter, Rate, Trend } from 'k6/metrics';
 export const SOON_MS = 5000;
 
 export const counters = {
+  started: new Counter('iterations_started'),
   accepted: new Counter('tickets_accepted'),
   existing: new Counter('tickets_existing'),
   rejected: new Counter('tickets_rejected'),
@@ -59,6 +60,11 @@ export function thresholds({ requests, acceptP95Ms, soonShare, mayDrop = false }
     unexpected_answers: never,
     tickets_unsettled: never,
   };
-  const all = { 'iterations{scenario:phones}': [`count>=${requests}`], dropped_iterations: never, tickets_rejected: never };
+  const all = {
+    iterations_started: [`count==${requests}`],
+    'iterations{scenario:phones}': [`count>=${requests}`],
+    dropped_iterations: never,
+    tickets_rejected: never,
+  };
   return mayDrop ? rules : { ...rules, ...all };
 }

@@ -4,7 +4,7 @@ import { hmac } from 'k6/crypto';
 import { SharedArray } from 'k6/data';
 import encoding from 'k6/encoding';
 
-import { count, text } from './settings.js';
+import { count, path } from './settings.js';
 import { madeUpWishes, wishesOfTrace } from './wishes.js';
 
 // Longer than any run.
@@ -13,8 +13,8 @@ const TOKEN_VALID_SECONDS = 24 * 3600;
 const SHORTEST_SECRET = 32;
 
 // Read here: files can be opened only while k6 loads the script.
-const SECRET_FILE = text('JWT_SECRET_FILE');
-const TRACE = text('TRACE');
+const SECRET_FILE = path('JWT_SECRET_FILE');
+const TRACE = path('TRACE');
 
 // Says whose a token is: a JSON Web Token signed with the servers' secret, else what `--auth dev` takes.
 function tokenMaker() {

@@ -12,6 +12,16 @@ export function steadily(rate, seconds) {
   return { executor: 'constant-arrival-rate', rate, duration: `${seconds * 1000 + 100}ms` };
 }
 
+// After a ramp's last second a few more come, slowly, whatever its rate was. k6 begins the last one that is wanted at the very end and
+// leaves it out when it is late by a moment; so it has half a second to begin it, and five more than are wanted are begun.
+const SPARE = { target: 10, duration: '500ms' };
+
+/** An executor whose rate grows from nothing to so many people a second within so long. Those who are too many do nothing. */
+export function growing(rate, seconds) {
+  const stages = [{ target: rate, duration: `${seconds}s` }, { target: SPARE.target, duration: '0s' }, SPARE];
+  return { executor: 'ramping-arrival-rate', startRate: 0, stages };
+}
+
 /** k6's options. `phones`: those who press; `opening`: those who open the app before. */
 export function optionsFor({ phones, ...others }, thresholds) {
   return {

@@ -42,8 +42,21 @@ export function seconds(name, fallback) {
   return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] || 's'];
 }
 
+/** A file's path, empty when it is not given. Absolute: k6 takes any other from the script's folder, not from where it was started. */
+export function path(name) {
+  const value = text(name);
+  if (value !== '' && !value.startsWith('/')) {
+    throw new Error(`${name} must be an absolute path such as $PWD/${value}, not ${value}`);
+  }
+  return value;
+}
+
 /** The API servers' addresses, without a slash at the end. */
 export function baseUrls() {
   const urls = text('BASE_URLS', 'http://127.0.0.1:8080').split(',');
-  return urls.map((url) => url.trim().replace(/\/+$/, '')).filter((url) => url !== '');
+  const all = urls.map((url) => url.trim().replace(/\/+$/, '')).filter((url) => url !== '');
+  if (all.length === 0) {
+    throw new Error(`BASE_URLS must name a server such as http://127.0.0.1:8080, not ${text('BASE_URLS')}`);
+  }
+  return all;
 }

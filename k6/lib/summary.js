@@ -1,6 +1,7 @@
 // The end of a run: the same figures for people and as JSON.
 
 const COUNTS = {
+  iterations_started: 'iterations_started',
   accepted: 'tickets_accepted',
   existing: 'tickets_existing',
   rejected: 'tickets_rejected',

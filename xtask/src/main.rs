@@ -61,9 +61,10 @@ enum Command {
     /// Start the whole cluster on this machine and leave it running
     ///
     /// Three RabbitMQ nodes, Postgres and Redis, Prometheus, which reads all of it each second, then release builds of the
-    /// servers, all on loopback, with data and logs in target/stack. Waits until every server is ready and every shard has an owner. Where everything is, target/stack/stack.env
-    /// says, in lines that a shell reads: MAIN_URLS, MAIN_ADMIN_URLS, MATCHING_ADMIN_URLS, AMQP_URLS, DATABASE_URL, REDIS_URL,
-    /// RABBITMQ_METRICS_URLS, PROMETHEUS_URL; lists are comma-separated.
+    /// servers, all on loopback, with data and logs in target/stack. Waits until every server is ready and every shard has an owner.
+    /// Where everything is, target/stack/stack.env says, in lines that a shell reads: MAIN_URLS, MAIN_ADMIN_URLS,
+    /// MATCHING_ADMIN_URLS, AMQP_URLS, DATABASE_URL, REDIS_URL, RABBITMQ_METRICS_URLS, PROMETHEUS_URL, and with --auth jwt
+    /// JWT_SECRET_FILE; lists are comma-separated.
     ///
     /// May be run again: starts only what is missing, and never stops a server. Debian packages that are missing
     /// (postgresql, rabbitmq-server, redis-server, prometheus and its exporters for Postgres, Redis and processes) are installed when this runs as root, without starting their services;

@@ -46,7 +46,7 @@ fn alerts() -> BTreeSet<String> {
     let names = text.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
     let names: BTreeSet<String> = names.map(str::to_owned).collect();
     for name in &names {
-        let address = format!("runbook_url: docs/runbook.md#{}\n", name.to_lowercase());
+        let address = format!("runbook: docs/runbook.md#{}\n", name.to_lowercase());
         assert!(text.contains(&address), "{name} does not name its section");
     }
     names

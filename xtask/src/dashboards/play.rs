@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, ensure};
 
-use crate::cargo::{build, workspace};
+use crate::cargo::{Programs, workspace};
 use crate::stack::Running;
 
 /// The program that plays, and what.
@@ -18,13 +18,7 @@ pub(super) struct Player {
 impl Player {
     /// Builds it.
     pub(super) fn build() -> anyhow::Result<Self> {
-        let workspace = workspace()?;
-        let built = build(&workspace, &["build", "--release", "--locked", "--package", "replay"])?;
-        let program = built
-            .into_iter()
-            .find(|artifact| artifact.target.name == "replay" && artifact.executable.is_some());
-        let program = program.and_then(|artifact| artifact.executable).context("replay was not built")?;
-        Self::with(program.into())
+        Self::with(Programs::build()?.path("replay")?)
     }
 
     /// Plays with this program.

@@ -31,6 +31,16 @@ impl Machine {
         Ok(Self { cpu, processors, kernel, date })
     }
 
+    /// What to say when the machine is in other use, by its load average: it would be measured too.
+    pub(super) fn warning(&self, busy: f64) -> Option<String> {
+        let processors = self.processors.len();
+        (busy > processors as f64 / 2.0).then(|| {
+            format!(
+                "WARNING: the load average is {busy:.2}, more than half of {processors} processors: what else runs is measured too"
+            )
+        })
+    }
+
     /// The first half of the processors for the server, the others for the phones.
     pub(super) fn split(&self) -> anyhow::Result<Pinning> {
         ensure!(self.processors.len() >= 2, "--pin needs two processors; there is one");
@@ -116,16 +126,21 @@ fn write_list(processors: &[usize]) -> String {
 mod tests {
     use super::*;
 
+    fn machine(processors: Vec<usize>) -> Machine {
+        Machine { cpu: String::new(), processors, kernel: String::new(), date: String::new() }
+    }
+
+    #[test]
+    fn a_machine_in_other_use_is_warned_of() {
+        assert_eq!(machine(vec![0, 1]).warning(1.0), None);
+        assert!(machine(vec![0, 1]).warning(1.01).unwrap().contains("load average is 1.01"));
+        assert_eq!(machine(vec![0, 1, 2, 3]).warning(1.9), None);
+    }
+
     #[test]
     fn processors_are_halved() {
         assert_eq!(parse_list("0-2,5"), Some(vec![0, 1, 2, 5]));
         assert_eq!(parse_list("x"), None);
-        let machine = |processors| Machine {
-            cpu: String::new(),
-            processors,
-            kernel: String::new(),
-            date: String::new(),
-        };
         let pinning = machine(vec![0, 1, 2, 5]).split().unwrap();
         assert_eq!(pinning.0, Some(("0,1".to_owned(), "2,5".to_owned())));
         assert!(machine(vec![7]).split().is_err());

@@ -7,6 +7,7 @@ mod histogram;
 mod machine;
 mod replayed;
 mod scenario;
+mod trace_file;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
         let prepared = scenario.prepare()?;
         block_on(scenario.run(&prepared))
     } else {
-        let prepared = replayed::prepare()?;
+        let prepared = replayed::prepare(&args.replayed)?;
         block_on(replayed::run(&args.replayed, &prepared))
     }
 }
@@ -53,9 +54,21 @@ pub(crate) fn block_on(measuring: impl Future<Output = anyhow::Result<Verdict>>)
     })
 }
 
-/// The command line as one would type it.
-fn command_line() -> String {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+/// The command line as one would type it. Of a trace only its file's name: where it lay says nothing to who reads a report, and
+/// which one it was, its checksum says.
+fn command_line(trace: Option<&Path>) -> String {
+    named_by_file(std::env::args().skip(1), trace)
+}
+
+fn named_by_file(arguments: impl Iterator<Item = String>, trace: Option<&Path>) -> String {
+    let path = trace.map(|path| path.display().to_string()).filter(|path| !path.is_empty());
+    let named = |argument: String| match (&path, trace.and_then(Path::file_name)) {
+        (Some(path), Some(name)) if argument == *path || argument == format!("--trace={path}") => {
+            argument.replace(path.as_str(), &name.to_string_lossy())
+        }
+        _ => argument,
+    };
+    let arguments: Vec<String> = arguments.map(named).collect();
     format!("cargo xtask {}", arguments.join(" "))
 }
 
@@ -74,4 +87,49 @@ fn fresh_folder(path: &Path) -> anyhow::Result<PathBuf> {
     };
     made().with_context(|| format!("cannot empty {}", path.display()))?;
     Ok(path.to_owned())
+}
+
+/// Fails when a file could not be written that is to hold what a run says: better before the run than after it. Leaves it as it is.
+fn ensure_writable(path: &Path) -> anyhow::Result<()> {
+    let is_new = !path.exists();
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    opened.with_context(|| format!("cannot write {}", path.display()))?;
+    if is_new {
+        std::fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_goes_by_the_name_of_its_file() {
+        let said = |arguments: &[&str], trace: Option<&str>| {
+            named_by_file(arguments.iter().map(|word| (*word).to_owned()), trace.map(Path::new))
+        };
+        let with = ["load", "burst", "--trace", "../data/a.ndjson", "--set", "RATE=9"];
+        assert_eq!(
+            said(&with, Some("../data/a.ndjson")),
+            "cargo xtask load burst --trace a.ndjson --set RATE=9"
+        );
+        assert_eq!(said(&["load", "--trace=/x/a.b"], Some("/x/a.b")), "cargo xtask load --trace=a.b");
+        assert_eq!(said(&["load", "soak"], None), "cargo xtask load soak");
+    }
+
+    #[test]
+    fn what_can_be_written_is_left_as_it_is() {
+        let folder = std::env::temp_dir().join(format!("xtask-writable-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("page.md");
+        ensure_writable(&file).unwrap();
+        assert!(!file.exists(), "nothing is left behind");
+        std::fs::write(&file, "text").unwrap();
+        ensure_writable(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "text");
+        assert!(ensure_writable(&folder).is_err(), "a folder is no page");
+        assert!(ensure_writable(&folder.join("none/page.md")).is_err());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

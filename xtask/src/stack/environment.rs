@@ -1,5 +1,6 @@
 //! `stack.env`: where everything is, as lines that a shell can read.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,13 @@ pub(super) fn write(folder: &Path, state: &State, services: &Services) -> anyhow
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// What `write` wrote, by name.
+pub(super) fn read(path: &Path) -> anyhow::Result<BTreeMap<String, String>> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    Ok(lines.map(|(name, value)| (name.to_owned(), unquote(value))).collect())
+}
+
 fn render(state: &State, services: &Services, secret: &Path) -> String {
     let urls = |kind: Kind| state.of_kind(kind).filter_map(Server::url).collect::<Vec<_>>().join(",");
     let admin_urls = |kind: Kind| state.of_kind(kind).map(Server::admin_url).collect::<Vec<_>>().join(",");
@@ -72,6 +80,12 @@ fn render(state: &State, services: &Services, secret: &Path) -> String {
 fn quote(value: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/:.,@%_+=-".contains(letter);
     if value.chars().all(is_plain) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) }
+}
+
+/// A value as `quote` was given it.
+fn unquote(value: &str) -> String {
+    let quoted = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\''));
+    quoted.map_or_else(|| value.to_owned(), |inner| inner.replace(r"'\''", "'"))
 }
 
 #[cfg(test)]
@@ -127,5 +141,13 @@ mod tests {
         let script = format!("{text}\nprintf %s \"$JWT_SECRET_FILE $DATABASE_URL\"");
         let read = Command::new("/bin/sh").args(["-c", &script]).output().unwrap();
         assert_eq!(String::from_utf8(read.stdout).unwrap(), format!("{secret} {}", services().database));
+    }
+
+    #[test]
+    fn what_was_quoted_is_read_back() {
+        for value in ["", "http://127.0.0.1:1,http://127.0.0.1:2", "/x/it's a path, and more/jwt.secret", "'"]
+        {
+            assert_eq!(unquote(&quote(value)), value);
+        }
     }
 }

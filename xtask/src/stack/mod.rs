@@ -87,6 +87,11 @@ impl Kind {
             Self::MatchingServer => "matching-server",
         }
     }
+
+    /// So many of them, in words.
+    fn how_many(self, count: usize) -> String {
+        format!("{count} {}{}", self.name(), if count == 1 { "" } else { "s" })
+    }
 }
 
 /// How API servers know who calls.

@@ -44,6 +44,7 @@ pub(super) async fn run(args: &ScaleArgs, folder: &Path) -> anyhow::Result<()> {
         start(folder, programs, &state, &services, &missing).await?;
     }
     until_shared(&state).await?;
-    println!("{} {} run", state.of_kind(args.kind).count(), args.kind.name());
+    let count = state.of_kind(args.kind).count();
+    println!("{} {}", args.kind.how_many(count), if count == 1 { "runs" } else { "run" });
     Ok(())
 }

@@ -11,7 +11,7 @@ use testkit::{Place, Process, ServerProcess, ServerSpec, Signal, is_free};
 use super::environment::{Services, secret_path};
 use super::state::{Server, State};
 use super::{Auth, DRAIN_DEADLINE, Kind};
-use crate::cargo::{build, workspace};
+use crate::cargo;
 
 /// How long a server may take until it is ready; it waits for Postgres and makes the tables.
 const READY_DEADLINE: Duration = Duration::from_secs(60);
@@ -24,17 +24,12 @@ pub(super) struct Programs {
 
 impl Programs {
     pub(super) fn build() -> anyhow::Result<Self> {
-        println!("builds main-server and matching-server");
-        let packages = ["--package", "main-server", "--package", "matching-server", "--bins"];
-        let built = build(&workspace()?, &[&["build", "--release", "--locked"], &packages[..]].concat())?;
-        let find = |kind: Kind| {
-            let program = built
-                .iter()
-                .find(|artifact| artifact.target.name == kind.name() && artifact.executable.is_some());
-            let path = program.and_then(|artifact| artifact.executable.clone());
-            path.map(PathBuf::from).with_context(|| format!("{} was not built", kind.name()))
-        };
-        Ok(Self { main_server: find(Kind::MainServer)?, matching_server: find(Kind::MatchingServer)? })
+        println!("builds the servers");
+        let built = cargo::Programs::build()?;
+        Ok(Self {
+            main_server: built.path(Kind::MainServer.name())?,
+            matching_server: built.path(Kind::MatchingServer.name())?,
+        })
     }
 
     fn of(&self, kind: Kind) -> &Path {

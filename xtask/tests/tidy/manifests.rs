@@ -12,7 +12,11 @@ use crate::repository::{TextFile, members, root, text_files};
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Direct dependencies of which another crate needs a second version, and which crate that is.
-const TWICE: &[(&str, &str)] = &[("rand", "proptest, in tests"), ("rand_chacha", "proptest, in tests")];
+const TWICE: &[(&str, &str)] = &[
+    ("rand", "proptest, in tests"),
+    ("rand_chacha", "proptest, in tests"),
+    ("sha2", "sqlx-core; its Postgres part has ours"),
+];
 
 fn read(path: &str) -> Table {
     let text = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));

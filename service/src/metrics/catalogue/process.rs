@@ -47,11 +47,24 @@ pub(super) const METRICS: &[Metric] = &[
         kind: Kind::FractionalCounter,
         unit: Unit::Seconds,
         says: "CPU time of all threads, in user and system mode, to the nanosecond.",
-        good: "Its rate below the number of threads the server was given.",
+        good: "Its rate below dovetail_processors_usable.",
         labels: &[],
         at_start: AtStart::None,
         servers: ALL,
         query: Some("rate(process_cpu_seconds_total[5s])"),
+    },
+    Metric {
+        name: "dovetail_processors_usable",
+        kind: Kind::Gauge,
+        unit: Unit::Number("processors"),
+        says: "Processors that a server can keep busy: one for each of its worker threads (--workers), as far as the system gives it \
+               so many.",
+        good: "Well above the rate of process_cpu_seconds_total. Threads of the broker's client and of blocking calls come \
+               on top and use little.",
+        labels: &[],
+        at_start: AtStart::None,
+        servers: ALL,
+        query: Some("rate(process_cpu_seconds_total[1m]) / on (job, instance) dovetail_processors_usable"),
     },
     gauge(
         "process_resident_memory_bytes",

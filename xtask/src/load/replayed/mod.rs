@@ -1,7 +1,7 @@
 //! `cargo xtask load` without a scenario: what a server costs under load, beside what axum alone costs under the same load.
 //!
 //! Each run plays the trace against a new standalone server with an empty data folder, then twice against the bare
-//! server of `main-server/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering
+//! server of `replay/examples/bare_axum.rs`: holding polls for as long as half the people waited, and answering
 //! at once. CPU is read from the kernel, from when the server listens until the last phone is done; times are what the
 //! phones saw.
 
@@ -15,16 +15,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cargo_metadata::Metadata;
 
 use self::cluster::ClusterRun;
 use self::play::{Generator, Played, Report, Trace};
 use self::process::Server;
 use self::summary::{Run, Sample};
 use super::machine::{self, Machine, Pinning};
-use super::{command_line, fresh_folder, seen_from_here};
+use super::{command_line, ensure_writable, fresh_folder, seen_from_here};
 use crate::Verdict;
-use crate::cargo::{build, workspace};
+use crate::cargo::{self, workspace};
 use crate::stack::Running;
 
 /// What is played, and against what.
@@ -51,21 +50,21 @@ pub(crate) struct Args {
     pin: bool,
 }
 
-/// What is built before anything is measured.
+/// What was looked at and built before anything is measured.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    workspace: Metadata,
+    folder: PathBuf,
+    trace: Trace,
+    machine: Machine,
+    pinning: Pinning,
+    /// With `--stack`.
+    stack: Option<Running>,
     programs: Programs,
 }
 
-pub(super) fn prepare() -> anyhow::Result<Prepared> {
+/// Looks at all that was given, and builds only then.
+pub(super) fn prepare(args: &Args) -> anyhow::Result<Prepared> {
     let workspace = workspace()?;
-    let programs = Programs::build(&workspace)?;
-    Ok(Prepared { workspace, programs })
-}
-
-pub(super) async fn run(args: &Args, prepared: &Prepared) -> anyhow::Result<Verdict> {
-    let Prepared { workspace, programs } = prepared;
     let path = match &args.trace {
         Some(path) => path.clone(),
         None => {
@@ -75,23 +74,35 @@ pub(super) async fn run(args: &Args, prepared: &Prepared) -> anyhow::Result<Verd
     let trace = Trace::look_at(&path, args.speed)?;
     let machine = Machine::read()?;
     let pinning = if args.pin { machine.split()? } else { Pinning::default() };
-    let generator = Generator { program: &programs.replay, trace: &trace, pinning: &pinning };
+    let stack = if args.stack { Some(Running::find()?) } else { None };
+    if let Some(out) = &args.json {
+        ensure_writable(out)?;
+    }
     let folder = seen_from_here(workspace.target_directory.join("load").as_std_path())?;
-    let command = command_line();
-    println!("{command}\n{machine}\n{trace}\n{pinning}");
+    Ok(Prepared { folder, trace, machine, pinning, stack, programs: Programs::build()? })
+}
 
-    let measured = Measured { args, generator: &generator, programs, folder: &folder };
-    let (json, faults) = if args.stack {
-        let stack = Running::find()?;
-        let runs = measured.stack(&stack).await?;
+pub(super) async fn run(args: &Args, prepared: &Prepared) -> anyhow::Result<Verdict> {
+    let Prepared { folder, trace, machine, pinning, stack, programs } = prepared;
+    let generator = Generator { program: &programs.replay, trace, pinning };
+    let command = command_line(args.trace.as_deref());
+    println!("{command}\n{machine}\n{trace}\n{pinning}");
+    if let Some(warning) = machine.warning(machine::busy()?) {
+        println!("{warning}");
+    }
+
+    let measured = Measured { args, generator: &generator, programs, folder };
+    let (json, faults) = if let Some(stack) = stack {
+        println!("{}", stack.servers());
+        let runs = measured.stack(stack).await?;
         println!("\n{}", summary::render(cluster::ROWS, &runs));
         let faults: Vec<String> = runs.iter().flat_map(ClusterRun::faults).collect();
-        (summary::json(&command, &machine, &trace, cluster::ROWS, &runs), faults)
+        (summary::json(&command, machine, trace, cluster::ROWS, &runs), faults)
     } else {
         let runs = measured.standalone().await?;
         println!("\n{}", summary::render(summary::ROWS, &runs));
         let faults: Vec<String> = runs.iter().flat_map(Run::faults).collect();
-        (summary::json(&command, &machine, &trace, summary::ROWS, &runs), faults)
+        (summary::json(&command, machine, trace, summary::ROWS, &runs), faults)
     };
     if let Some(out) = &args.json {
         let text = serde_json::to_string_pretty(&json)?;
@@ -182,18 +193,12 @@ struct Programs {
 }
 
 impl Programs {
-    /// In one build, so that all three have the same dependencies with the same features.
-    fn build(workspace: &Metadata) -> anyhow::Result<Self> {
-        let packages = ["--package", "standalone", "--package", "replay", "--package", "main-server"];
-        let targets = ["--bin", "standalone", "--bin", "replay", "--example", "bare_axum"];
-        let arguments = [&["build", "--release", "--locked"], &packages[..], &targets[..]].concat();
-        let built = build(workspace, &arguments)?;
-        let find = |name: &str| {
-            let program =
-                built.iter().find(|artifact| artifact.target.name == name && artifact.executable.is_some());
-            let path = program.and_then(|artifact| artifact.executable.clone());
-            path.map(Into::into).with_context(|| format!("{name} was not built"))
-        };
-        Ok(Self { standalone: find("standalone")?, replay: find("replay")?, bare_axum: find("bare_axum")? })
+    fn build() -> anyhow::Result<Self> {
+        let built = cargo::Programs::build()?.and_bare_axum()?;
+        Ok(Self {
+            standalone: built.path("standalone")?,
+            replay: built.path("replay")?,
+            bare_axum: built.path("bare_axum")?,
+        })
     }
 }

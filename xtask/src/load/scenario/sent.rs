@@ -11,6 +11,8 @@ pub(super) struct Sent {
     /// How many were to be sent, within `sending_seconds`.
     pub(super) requests: u64,
     pub(super) sending_seconds: f64,
+    /// How many began. k6 may begin a few more than `requests`, which then send nothing.
+    pub(super) iterations_started: u64,
     /// When the first request was due, in milliseconds since 1970.
     pub(super) started_ms: f64,
     /// When the last phone was done.

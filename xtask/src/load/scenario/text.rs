@@ -19,6 +19,7 @@ pub(super) fn lines(report: &Report, observed: &Observed, sent: &Sent) -> Vec<Li
     };
     let nothing = String::new;
     add("requests", nothing(), sent.requests.to_string());
+    add("iterations started", nothing(), sent.iterations_started.to_string());
     add("accepted", report.accepted.to_string(), sent.accepted.to_string());
     add("rejected (429, 503)", report.rejected.to_string(), sent.rejected.to_string());
     add("dropped iterations", nothing(), report.dropped_iterations.to_string());
