@@ -13,6 +13,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use cargo_metadata::Metadata;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::scenario::Scenario;
@@ -76,6 +77,11 @@ fn named_by_file(arguments: impl Iterator<Item = String>, trace: Option<&Path>) 
 fn seen_from_here(path: &Path) -> anyhow::Result<PathBuf> {
     let here = std::env::current_dir().context("cannot tell the current folder")?;
     Ok(path.strip_prefix(here).unwrap_or(path).to_owned())
+}
+
+/// Where everything is kept that runs leave behind.
+fn load_folder(workspace: &Metadata) -> anyhow::Result<PathBuf> {
+    seen_from_here(workspace.target_directory.join("load").as_std_path())
 }
 
 fn fresh_folder(path: &Path) -> anyhow::Result<PathBuf> {

@@ -21,7 +21,7 @@ use self::play::{Generator, Played, Report, Trace};
 use self::process::Server;
 use self::summary::{Run, Sample};
 use super::machine::{self, Machine, Pinning};
-use super::{command_line, ensure_writable, fresh_folder, seen_from_here};
+use super::{command_line, ensure_writable, fresh_folder, load_folder, seen_from_here};
 use crate::Verdict;
 use crate::cargo::{self, workspace};
 use crate::stack::Running;
@@ -78,7 +78,7 @@ pub(super) fn prepare(args: &Args) -> anyhow::Result<Prepared> {
     if let Some(out) = &args.json {
         ensure_writable(out)?;
     }
-    let folder = seen_from_here(workspace.target_directory.join("load").as_std_path())?;
+    let folder = load_folder(&workspace)?;
     Ok(Prepared { folder, trace, machine, pinning, stack, programs: Programs::build()? })
 }
 

@@ -37,7 +37,7 @@ use self::series::Series;
 use self::target::Target;
 use super::machine::{self, Machine};
 use super::trace_file::TraceFile;
-use super::{command_line, fresh_folder, seen_from_here};
+use super::{command_line, fresh_folder, load_folder, seen_from_here};
 use crate::Verdict;
 use crate::cargo::workspace;
 
@@ -104,6 +104,9 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
 /// What was looked at, started or installed before anything is measured.
 #[derive(Debug)]
 pub(super) struct Prepared {
+    script: PathBuf,
+    /// Where the report goes.
+    folder: PathBuf,
     target: Target,
     k6: K6,
     trace: Option<TraceFile>,
@@ -134,10 +137,6 @@ impl Scenario {
         }
     }
 
-    fn script(&self) -> anyhow::Result<PathBuf> {
-        Ok(workspace()?.workspace_root.join("k6").join(format!("{}.js", self.name())).into())
-    }
-
     /// What k6 is told that the stack does not say.
     fn settings(&self, trace: Option<&TraceFile>) -> anyhow::Result<Vec<(String, String)>> {
         let mut settings = Vec::new();
@@ -159,33 +158,33 @@ impl Scenario {
         if let Some(page) = &args.write {
             results::check(page, name)?;
         }
+        let workspace = workspace()?;
+        let script: PathBuf = workspace.workspace_root.join("k6").join(format!("{name}.js")).into();
+        let folder = load_folder(&workspace)?.join(name);
         let k6 = K6::find_or_install(&tools()?)?;
-        k6.check(&self.script()?, &self.settings(trace.as_ref())?)?;
-        Ok(Prepared { target: Target::find_or_start()?, k6, trace })
+        k6.check(&script, &self.settings(trace.as_ref())?)?;
+        Ok(Prepared { script, folder, target: Target::find_or_start()?, k6, trace })
     }
 
     /// Makes the run and tells of it. What the last run left stays until everything is ready for this one.
     pub(super) async fn run(&self, prepared: &Prepared) -> anyhow::Result<Verdict> {
-        let Prepared { target, k6, trace } = prepared;
+        let Prepared { script, folder, target, k6, trace } = prepared;
         let (name, args) = (self.name(), self.args());
         let prometheus = &target.prometheus;
         prometheus.ensure_answers().await?;
         let settings = [target.settings.clone(), self.settings(trace.as_ref())?].concat();
-        let about = self.about(prepared)?;
+        let mut about = self.about(prepared)?;
         println!("{}", about.join("\n"));
         until_at_rest(prometheus).await?;
         let before = prometheus.until_scraped(JOBS, now()).await?;
 
-        let workspace = workspace()?;
-        let folder =
-            fresh_folder(&seen_from_here(workspace.target_directory.join("load").as_std_path())?.join(name))?;
-        let sent = k6.run(&self.script()?, &settings, &folder).await?;
+        let folder = fresh_folder(folder)?;
+        let sent = k6.run(script, &settings, &folder).await?;
         let ended = until_settled(prometheus, &sent).await?;
 
         let window = Window::new(before, &sent, ended);
         let observed = Observed::read(prometheus, &window).await?;
         let report = Report::new(&observed, &sent);
-        let mut about = about;
         about.push(versions(&observed, k6));
         let outcome =
             Outcome { name, about, faults: self.faults(&report, &observed, &sent), report, observed, sent };
