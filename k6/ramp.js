@@ -12,11 +12,13 @@ const ramp = crowd('ramp', {
   requests: Math.max(Math.floor((RATE * SECONDS) / 2), 1),
   seconds: SECONDS,
   arrivals: growing(RATE, SECONDS),
-  vus: count('VUS', 2500),
+  vus: count('VUS', 1750),
   limits: { acceptP95Ms: number('ACCEPT_P95_MS', 50), soonShare: share('SOON_SHARE', 0.95) },
+  isOpen: true,
 });
 
 export const options = ramp.options;
 export const setup = begin;
+export const openApp = ramp.openApp;
 export default ramp.press;
 export const handleSummary = ramp.summary;

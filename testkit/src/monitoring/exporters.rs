@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::{MonitoringPorts, config};
+use super::{MonitoringPorts, behind, config};
 use crate::packages;
 use crate::place::{Place, root};
 use crate::process::Signal;
@@ -28,14 +28,14 @@ pub(super) fn all(
 }
 
 fn postgres(place: &Place, port: u16, stack: &Stack) -> anyhow::Result<Program> {
-    let mut command = Command::new(packages::postgres_exporter()?);
+    let mut command = behind(&packages::postgres_exporter()?);
     command.arg(format!("--web.listen-address=127.0.0.1:{port}")).arg("--log.level=warn");
     command.env("DATA_SOURCE_NAME", format!("{}?sslmode=disable", stack.postgres.url()));
     program("exporter-postgres", command, place)
 }
 
 fn redis(place: &Place, port: u16, stack: &Stack) -> anyhow::Result<Program> {
-    let mut command = Command::new(packages::redis_exporter()?);
+    let mut command = behind(&packages::redis_exporter()?);
     command.arg(format!("-web.listen-address=127.0.0.1:{port}"));
     command.arg(format!("-redis.addr={}", stack.redis.url()));
     program("exporter-redis", command, place)
@@ -49,7 +49,7 @@ fn processes(place: &Place, port: u16, stack: &Stack, programs: &Path) -> anyhow
     let shared = fs::read_to_string(&shared).with_context(|| format!("cannot read {}", shared.display()))?;
     let text = config::processes(&shared, &own(stack, programs))?;
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut command = Command::new(packages::process_exporter()?);
+    let mut command = behind(&packages::process_exporter()?);
     command.arg(format!("-web.listen-address=127.0.0.1:{port}")).arg("-config.path").arg(&path);
     // A process begins under the name of the one that started it, and would keep that.
     command.args(["-recheck", "-threads=false"]);

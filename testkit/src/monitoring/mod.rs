@@ -27,6 +27,8 @@ use crate::wait::{listens, until};
 const START_DEADLINE: Duration = Duration::from_secs(60);
 /// How long samples are kept: a soak run and the night after it.
 const RETENTION: &str = "2d";
+/// How far Prometheus and the exporters stand back, as `nice` counts: another 10 is about a tenth of the weight.
+const NICENESS: &str = "10";
 
 /// Where Prometheus and its exporters listen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,10 +185,17 @@ fn prometheus(
     let config = folder.join("prometheus.yml");
     fs::write(&config, config::prometheus(&yaml, &shared, targets)?)
         .with_context(|| format!("cannot write {}", config.display()))?;
-    let mut command = Command::new(packages::prometheus()?);
+    let mut command = behind(&packages::prometheus()?);
     command.arg("--config.file").arg(&config).arg("--storage.tsdb.path").arg(folder.join("data"));
     command.arg(format!("--storage.tsdb.retention.time={RETENTION}"));
     command.arg(format!("--web.listen-address=127.0.0.1:{port}")).arg("--log.level=warn");
     command.env("PATH", packages::PATH).current_dir(folder);
     Program::new("prometheus", &command, place, folder, Signal::KILL)
+}
+
+/// A program that gets a processor when the servers leave one: on a full machine, to be watched must not slow them down.
+fn behind(program: &Path) -> Command {
+    let mut command = Command::new("nice");
+    command.args(["-n", NICENESS]).arg(program);
+    command
 }

@@ -5,6 +5,7 @@
 
 mod histogram;
 mod machine;
+mod processors;
 mod replayed;
 mod scenario;
 mod trace_file;

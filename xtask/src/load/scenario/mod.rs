@@ -36,6 +36,7 @@ use self::sent::Sent;
 use self::series::Series;
 use self::target::Target;
 use super::machine::{self, Machine};
+use super::processors;
 use super::trace_file::TraceFile;
 use super::{command_line, fresh_folder, load_folder, seen_from_here};
 use crate::Verdict;
@@ -179,13 +180,18 @@ impl Scenario {
         let before = prometheus.until_scraped(JOBS, now()).await?;
 
         let folder = fresh_folder(folder)?;
-        let sent = k6.run(script, &settings, &folder).await?;
+        let (sent, readings) = processors::beside(k6.run(script, &settings, &folder)).await;
+        let sent = sent?;
         let ended = until_settled(prometheus, &sent).await?;
 
         let window = Window::new(before, &sent, ended);
         let observed = Observed::read(prometheus, &window).await?;
         let report = Report::new(&observed, &sent);
         about.push(versions(&observed, k6));
+        if let Some(shares) = readings.shares(sent.sending()) {
+            let said = [Some(format!("processors while requests were sent: {shares}")), shares.warning()];
+            about.extend(said.into_iter().flatten().inspect(|line| println!("{line}")));
+        }
         let outcome =
             Outcome { name, about, faults: self.faults(&report, &observed, &sent), report, observed, sent };
         outcome.tell(&folder, &window, args.write.as_deref())
