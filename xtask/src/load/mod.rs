@@ -5,7 +5,6 @@
 
 mod histogram;
 mod machine;
-mod processors;
 mod replayed;
 mod scenario;
 mod trace_file;

@@ -12,6 +12,7 @@ mod k6_log;
 mod observed;
 mod outcome;
 mod page;
+mod processors;
 mod prometheus;
 mod report;
 mod results;
@@ -36,7 +37,6 @@ use self::sent::Sent;
 use self::series::Series;
 use self::target::Target;
 use super::machine::{self, Machine};
-use super::processors;
 use super::trace_file::TraceFile;
 use super::{command_line, fresh_folder, load_folder, seen_from_here};
 use crate::Verdict;
@@ -188,7 +188,7 @@ impl Scenario {
         let observed = Observed::read(prometheus, &window).await?;
         let report = Report::new(&observed, &sent);
         about.push(versions(&observed, k6));
-        if let Some(shares) = readings.shares(sent.sending()) {
+        if let Some(shares) = readings.shares(window.started..=window.sent) {
             let said = [Some(format!("processors while requests were sent: {shares}")), shares.warning()];
             about.extend(said.into_iter().flatten().inspect(|line| println!("{line}")));
         }

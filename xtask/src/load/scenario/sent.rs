@@ -1,6 +1,5 @@
 //! What k6 says of a run: the JSON that `k6/lib/summary.js` writes.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -52,10 +51,5 @@ impl Sent {
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let read = || anyhow::Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?);
         read().with_context(|| format!("cannot read {}, which k6 should have written", path.display()))
-    }
-
-    /// From when to when requests were sent, in milliseconds since 1970.
-    pub(super) fn sending(&self) -> RangeInclusive<f64> {
-        self.started_ms..=self.started_ms + self.sending_seconds * 1_000.0
     }
 }

@@ -7,15 +7,16 @@ use std::future::Future;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use tokio::time::{MissedTickBehavior, interval};
+
+use super::prometheus::now;
 
 /// How far apart readings are.
 const PACE: Duration = Duration::from_millis(500);
 /// More than this share taken by the host is said aloud.
 const MUCH_TAKEN: f64 = 0.02;
 
-/// Readings, each with its time in milliseconds since 1970.
+/// Readings, each with its time in seconds since 1970.
 #[derive(Debug, Default)]
 pub(super) struct Readings(Vec<(f64, Ticks)>);
 
@@ -56,7 +57,7 @@ pub(super) async fn beside<T>(work: impl Future<Output = T>) -> (T, Readings) {
 impl Readings {
     /// A reading that fails is left out: the report then says nothing of processors.
     fn read(&mut self) {
-        self.0.extend(Ticks::read().ok().map(|ticks| (now_ms(), ticks)));
+        self.0.extend(Ticks::read().map(|ticks| (now(), ticks)));
     }
 
     /// The shares between these times; `None` when they are too near to each other.
@@ -70,9 +71,8 @@ impl Readings {
 }
 
 impl Ticks {
-    fn read() -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
-        Self::parse(&text).context("/proc/stat has another form")
+    fn read() -> Option<Self> {
+        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
     /// user nice system idle iowait irq softirq steal; guests' time, which follows, is in user already.
@@ -106,10 +106,6 @@ impl fmt::Display for Shares {
         let [used, idle, taken] = [self.used, self.idle, self.taken].map(|share| share * 100.0);
         write!(f, "{used:.0} % used, {idle:.0} % idle, {taken:.0} % taken by the host")
     }
-}
-
-fn now_ms() -> f64 {
-    jiff::Timestamp::now().as_millisecond() as f64
 }
 
 #[cfg(test)]
