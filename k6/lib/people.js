@@ -33,7 +33,8 @@ function tokenMaker() {
   };
 }
 
-// One text each, since every array or object in a SharedArray is built and frozen anew each time that it is looked at.
+// Each element of a SharedArray is built and frozen anew when it is looked at, by its keys; a text's keys are its letters, so the two
+// texts are within an array.
 function makePeople(howMany) {
   const token = tokenMaker();
   const wishes = TRACE === ''
@@ -44,7 +45,7 @@ function makePeople(howMany) {
   const run = `k6-${Date.now().toString(36)}`;
   const people = [];
   for (let n = 0; n < howMany; n += 1) {
-    people.push(`Bearer ${token(`${run}-${n}`)}\n${bodies[n % bodies.length]}`);
+    people.push([`Bearer ${token(`${run}-${n}`)}`, bodies[n % bodies.length]]);
   }
   return people;
 }
@@ -56,7 +57,6 @@ export function newPeople(howMany) {
 
 /** What the person with this number sends. */
 export function personOf(people, n) {
-  const line = people[n];
-  const end = line.indexOf('\n');
-  return { n, bearer: line.slice(0, end), body: line.slice(end + 1) };
+  const [bearer, body] = people[n];
+  return { n, bearer, body };
 }
