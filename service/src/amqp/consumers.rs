@@ -5,6 +5,7 @@
 //! neighbours or is lost on the way: it is acknowledged only after `tickets.dead` has confirmed it. What was handed out and
 //! not acknowledged comes again, so handlers meet a message twice.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,11 @@ const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_s
 const CALM: Duration = Duration::from_secs(10);
 /// How long declaring a queue and consuming it may take. A queue that is electing a leader takes a few seconds.
 const SETUP_DEADLINE: Duration = Duration::from_secs(10);
+/// How often a consumer asks whether the broker still knows it. A broker says when it ends a consumer, except when its queue
+/// goes or moves together with the node that would say so.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// So many looks in a row must find a queue without consumers: while it elects a leader it says that it has none.
+const LOOKS: u32 = 2;
 /// How long a consumer that stops waits for its handlers, and then for the broker.
 const FINISH_DEADLINE: Duration = Duration::from_secs(5);
 /// How long a message that was taken waits for others to be acknowledged with it.
@@ -67,6 +73,8 @@ enum Lost {
     Cancelled,
     /// The channel or the connection failed.
     Failed(lapin::Error),
+    /// The queue is there and knows of no consumer, and nobody said so.
+    Forgotten,
     /// Nothing was heard in time.
     Silent,
 }
@@ -143,10 +151,12 @@ impl Consumers {
         let mut acks = Acks::new();
         // When the next acknowledgement is due, if anything was taken since the last.
         let mut due = None;
+        let mut forgotten = pin!(until_forgotten(&channel, queue));
         loop {
             let is_due = tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
+                lost = &mut forgotten => return Err(lost),
                 Some(tag) = under_way.next() => {
                     acks.note_taken(tag);
                     due = due.or_else(|| Some(Instant::now() + ACK_PACE));
@@ -220,6 +230,23 @@ async fn acknowledge(channel: &Channel, acks: &mut Acks) -> Result<(), Lost> {
     Ok(())
 }
 
+/// Looks after a consumer for as long as its queue is there and has one.
+async fn until_forgotten(channel: &Channel, queue: &str) -> Lost {
+    let passively = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+    let mut looks = 0;
+    while looks < LOOKS {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let look = channel.queue_declare(queue.into(), passively, FieldTable::default());
+        match timeout(SETUP_DEADLINE, look).await {
+            Ok(Ok(found)) if found.consumer_count() > 0 => looks = 0,
+            Ok(Ok(_)) => looks += 1,
+            Ok(Err(error)) => return Lost::Failed(error),
+            Err(_) => return Lost::Silent,
+        }
+    }
+    Lost::Forgotten
+}
+
 fn undecodable(queue: &str) -> metrics::Counter {
     metrics::counter!("dovetail_messages_undecodable_total", "queue" => queue.to_owned())
 }
@@ -243,6 +270,10 @@ fn report(queue: &str, lost: &Lost) {
         Lost::Cancelled => {
             tracing::warn!(queue, "the broker ended the consumer; consuming again");
             "cancelled"
+        }
+        Lost::Forgotten => {
+            tracing::warn!(queue, "the broker has forgotten the consumer; consuming again");
+            "forgotten"
         }
         Lost::Silent => {
             tracing::warn!(queue, "the broker does not let the queue be consumed in time; trying again");

@@ -9,7 +9,7 @@ use service::amqp::Verdict;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::world::{World, until};
+use crate::world::{PATIENCE, World, until};
 
 #[tokio::test]
 async fn an_undecodable_message_moves_alone() {
@@ -128,4 +128,29 @@ async fn a_queue_of_another_kind_is_consumed_once_it_is_gone() {
     world.delete_queue(&queue).await;
     until("it is there again", async || world.try_send(&queue, "new").await.is_ok()).await;
     assert_eq!(taken.recv().await.as_deref(), Some("new"));
+}
+
+#[tokio::test]
+async fn a_consumer_that_the_broker_has_forgotten_is_started_anew() {
+    let world = World::start().await;
+    let queue = world.quorum_queue("test.forgotten").await;
+    let mut taken = world.consume(&queue, &CancellationToken::new());
+    world.send(&queue, "before").await;
+    assert_eq!(taken.recv().await.as_deref(), Some("before"));
+    // The queue's members agree that it has no consumer, and nobody tells the client's channel.
+    let forget = format!(
+        r#"
+        {{ok, Q}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)),
+        Leader = amqqueue:get_pid(Q),
+        {{ok, {{_, Consumers}}, _}} = ra:local_query(Leader, fun rabbit_fifo:query_consumers/1),
+        [{{ok, _, _}} = ra:process_command(Leader, rabbit_fifo:make_checkout(Id, cancel, #{{}}))
+            || Id <- maps:keys(Consumers)],
+        io:format("~b", [maps:size(Consumers)])
+        "#
+    );
+    let node = world.cluster.leader_of(&queue).await.unwrap();
+    assert_eq!(world.cluster.node(node).evaluate(&forget).await.unwrap().trim(), "1");
+    world.send(&queue, "after").await;
+    let after = tokio::time::timeout(PATIENCE, taken.recv()).await.expect("it is consumed again");
+    assert_eq!(after.as_deref(), Some("after"));
 }

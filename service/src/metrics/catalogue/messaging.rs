@@ -81,12 +81,15 @@ pub(super) const METRICS: &[Metric] = &[
         name: "dovetail_consumers_lost_total",
         kind: Kind::Counter,
         unit: Unit::Number("consumers"),
-        says: "Consumers of a queue that had to be set up anew: the broker ended it, it said nothing in time, the queue is \
-               declared otherwise, or channel or connection failed.",
+        says: "Consumers of a queue that had to be set up anew: the broker ended it, forgot it, or said nothing in time, the \
+               queue is declared otherwise, or channel or connection failed.",
         good: "0; some when a node leaves. mismatch needs somebody to delete the queue.",
         labels: &[Label {
             name: "why",
-            values: Values::Known(&[(MATCHING_SERVER, &["cancelled", "silent", "mismatch", "failed"])]),
+            values: Values::Known(&[(
+                MATCHING_SERVER,
+                &["cancelled", "forgotten", "silent", "mismatch", "failed"],
+            )]),
         }],
         at_start: AtStart::All,
         servers: MATCHING_SERVER,

@@ -176,6 +176,7 @@ impl Scenario {
         let settings = [target.settings.clone(), self.settings(trace.as_ref())?].concat();
         let mut about = self.about(prepared)?;
         println!("{}", about.join("\n"));
+        machine::warm_memory()?;
         until_at_rest(prometheus).await?;
         let before = prometheus.until_scraped(JOBS, now()).await?;
 
