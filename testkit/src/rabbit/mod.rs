@@ -22,6 +22,8 @@ use crate::wait::{listens, until, until_some};
 
 /// How long the nodes may take to find each other once each serves.
 const CLUSTER_DEADLINE: Duration = Duration::from_secs(60);
+/// How long a node may take to hear of all alarms: of another node's only once they have found each other again.
+const ALARM_DEADLINE: Duration = Duration::from_secs(60);
 /// How long the name server may take to listen.
 const EPMD_DEADLINE: Duration = Duration::from_secs(30);
 /// How long a queue may take to get a leader again: a candidate waits for some seconds first.
@@ -224,25 +226,40 @@ impl RabbitCluster {
         said.lines().map(|line| read_depth(line).with_context(|| format!("a node said {line:?}"))).collect()
     }
 
-    /// Makes the cluster block all publishers, as when its memory is used up. Consumers go on.
+    /// Makes the cluster block all publishers, as when its memory is used up, and answers once each node that runs does. What
+    /// comes to a node from then on is not confirmed. Consumers go on.
     ///
     /// # Errors
-    /// When no node can be asked.
+    /// When a node that runs cannot be asked, or does not block.
     pub async fn block_publishers(&self) -> anyhow::Result<()> {
-        self.ask("ok = vm_memory_monitor:set_vm_memory_high_watermark(0)").await?;
+        self.limit_memory("0").await?;
+        // Who keeps the alarms tells the connections of one before it answers that it is there.
+        let knows = "io:format(\"~p\", [lists:keymember({resource_limit, memory, node()}, 1, rabbit_alarm:get_alarms())])";
+        self.until_each("publishers are blocked", knows).await
+    }
+
+    /// Lets publishers go on, and answers once each node that runs does.
+    ///
+    /// # Errors
+    /// When a node that runs cannot be asked, or goes on blocking.
+    pub async fn unblock_publishers(&self) -> anyhow::Result<()> {
+        self.limit_memory(&format!("{{absolute, {MEMORY_LIMIT_BYTES}}}")).await?;
+        self.until_each("publishers go on", "io:format(\"~p\", [rabbit_alarm:get_alarms() =:= []])").await
+    }
+
+    /// Sets what each node that runs may use.
+    async fn limit_memory(&self, limit: &str) -> anyhow::Result<()> {
+        for node in self.nodes.iter().filter(|node| node.answers()) {
+            node.evaluate(&format!("ok = vm_memory_monitor:set_vm_memory_high_watermark({limit})")).await?;
+        }
         Ok(())
     }
 
-    /// Lets publishers go on.
-    ///
-    /// # Errors
-    /// When a node that runs cannot be asked.
-    pub async fn unblock_publishers(&self) -> anyhow::Result<()> {
-        let back = format!(
-            "ok = vm_memory_monitor:set_vm_memory_high_watermark({{absolute, {MEMORY_LIMIT_BYTES}}})"
-        );
+    /// Asks each node that runs until it prints `true`.
+    async fn until_each(&self, what: &str, expression: &str) -> anyhow::Result<()> {
         for node in self.nodes.iter().filter(|node| node.answers()) {
-            node.evaluate(&back).await?;
+            let what = format!("{what} by {}", node.name());
+            until(&what, ALARM_DEADLINE, async || Ok(node.evaluate(expression).await? == "true")).await?;
         }
         Ok(())
     }
