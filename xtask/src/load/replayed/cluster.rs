@@ -116,7 +116,7 @@ pub(super) async fn sample(
     let (cpu_before, pooled_before) = (cpu_seconds(stack)?, pooling_delays(stack).await?);
     let mut peaks = Peaks::default();
     let urls = stack.main_urls.join(",");
-    let playing = generator.play(&urls, files);
+    let playing = generator.play(&urls, stack.jwt_secret_file.as_deref(), files);
     let Played { report, faulty } = tokio::select! {
         played = playing => played?,
         watched = watch(stack, &mut peaks) => match watched {

@@ -176,7 +176,7 @@ async fn sample(
     let command = generator.pinning.server(program, arguments);
     let server = Server::start(command, &files.with_extension("log")).await?;
     let before = usage::cpu_time(server.pid)?;
-    let Played { report, faulty } = generator.play(&server.url, files).await?;
+    let Played { report, faulty } = generator.play(&server.url, None, files).await?;
     let cpu: Duration = usage::cpu_time(server.pid)?.saturating_sub(before);
     let peak_bytes = usage::peak_memory_bytes(server.pid)?;
     server.end().await?;

@@ -93,14 +93,23 @@ pub(super) struct Generator<'g> {
 }
 
 impl Generator<'_> {
-    /// Plays the trace against a server; the report and the pairs stay at `files`, each with its ending.
-    pub(super) async fn play(&self, url: &str, files: &Path) -> anyhow::Result<Played> {
+    /// Plays the trace against a server; the report and the pairs stay at `files`, each with its ending. With the path of its
+    /// JWT secret the phones show such tokens, else those of `dev`.
+    pub(super) async fn play(
+        &self,
+        url: &str,
+        jwt_secret_file: Option<&str>,
+        files: &Path,
+    ) -> anyhow::Result<Played> {
         let json = files.with_extension("json");
         let (trace, json_name) = (self.trace.file.path.display().to_string(), json.display().to_string());
         let pairs = files.with_extension("pairs.ndjson").display().to_string();
         let speed = self.trace.speed.to_string();
         let mut arguments = vec!["http", "--url", url, "--trace", &trace, "--speed", &speed];
         arguments.extend(["--json", &json_name, "--pairs", &pairs]);
+        if let Some(secret) = jwt_secret_file {
+            arguments.extend(["--jwt-secret-file", secret]);
+        }
         println!("  replay {}", arguments.join(" "));
         let mut command = self.pinning.phones(self.program, &arguments);
         command.stdin(Stdio::null()).stdout(File::create(files.with_extension("txt"))?);
